@@ -1,0 +1,149 @@
+package budget
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+	"github.com/bursar-dev/bursar/usage"
+)
+
+// Admit decides whether a task may start. It is pure and total: it changes
+// nothing, reads no clock, and every doubt is a refusal that says why.
+//
+// A task is admitted if every matching budget that blocks has room: for each
+// limit used + held < limit and, where an estimate is known, used + held +
+// estimate <= limit. No matching budget is no gate. All matching budgets are
+// evaluated, so that the decision is complete.
+//
+// Between Admit and the start of the task others may be admitted on the same
+// room: [Reserve] decides and sets the task's amounts aside in one step.
+func Admit(in Input) Decision {
+	d := Decision{At: in.Now, Task: in.Task.identity(), Labels: in.Task.Labels}
+	if d.Fault = in.fault(); d.Fault != "" {
+		d.Action = budgetv1alpha1.ActionBlock
+		return d
+	}
+	var buffer [32]*Rule
+	rules := in.matching(buffer[:0])
+	d.Verdicts = judge(&in, rules)
+	d.conclude()
+	if !d.Allowed {
+		d.RetryAt = retryAt(&in, rules)
+	}
+	return d
+}
+
+// matching appends the rules that are for the task, by namespace and name.
+func (in *Input) matching(to []*Rule) []*Rule {
+	for _, r := range in.Rules {
+		if r.Matches(in.Task.Namespace, in.Task.Labels) {
+			to = append(to, r)
+		}
+	}
+	slices.SortStableFunc(to, func(a, b *Rule) int {
+		return cmp.Or(cmp.Compare(a.name.Namespace, b.name.Namespace), cmp.Compare(a.name.Name, b.name.Name))
+	})
+	return to
+}
+
+// judge gives the verdict of each rule. All figures share one array.
+func judge(in *Input, rules []*Rule) []Verdict {
+	if len(rules) == 0 {
+		return nil
+	}
+	n := 0
+	for _, r := range rules {
+		n += len(r.limits)
+	}
+	figures := make([]Figure, n)
+	verdicts := make([]Verdict, 0, len(rules))
+	for _, r := range rules {
+		n := len(r.limits)
+		verdicts = append(verdicts, r.judge(in, figures[:n:n]))
+		figures = figures[n:]
+	}
+	return verdicts
+}
+
+// conclude combines the verdicts: all budgets that block must admit.
+func (d *Decision) conclude() {
+	d.Allowed = true
+	for i := range d.Verdicts {
+		v := &d.Verdicts[i]
+		switch {
+		case v.Admits:
+		case v.Action == budgetv1alpha1.ActionWarn:
+			d.Warnings = append(d.Warnings, v.String())
+		default:
+			d.Allowed = false
+		}
+	}
+	switch {
+	case !d.Allowed:
+		d.Action = budgetv1alpha1.ActionBlock
+	case len(d.Warnings) > 0:
+		d.Action = budgetv1alpha1.ActionWarn
+	}
+}
+
+// Store is a ledger that can be had to oneself for a moment. [usage.Memory] is
+// one.
+type Store interface {
+	// Do runs f while nothing else happens to the ledger.
+	Do(f func(usage.Ledger))
+}
+
+// Reserve decides like [Admit] on the store's ledger, whatever in.Ledger is,
+// and where the task is admitted it enters a hold of the task's estimate that
+// expires after ttl. Both are one step, so that no two tasks are admitted on
+// the same room. The hold in force is in the decision.
+//
+// A task that has a live hold was admitted already: it is admitted again with
+// the same hold, however the budgets stand by now. A task that has a record is
+// refused, since it has finished.
+func Reserve(store Store, in Input, ttl time.Duration) (d Decision) {
+	store.Do(func(ledger usage.Ledger) {
+		in.Ledger = ledger
+		d = Admit(in)
+		if d.Fault != "" {
+			return
+		}
+		wanted, err := in.Task.hold(in.Now, ttl)
+		if err != nil {
+			d.deny(err)
+			return
+		}
+		if held, ok := ledger.Held(in.Task.UID); ok && held.Live(in.Now) {
+			d.resume(held)
+			return
+		}
+		if !d.Allowed {
+			return
+		}
+		held, err := ledger.Hold(wanted)
+		if err != nil {
+			ledger.Release(in.Task.UID)
+			d.deny(err)
+			return
+		}
+		d.Hold = &held
+	})
+	return d
+}
+
+// deny turns a decision into a refusal that no budget is the cause of.
+func (d *Decision) deny(err error) {
+	d.Allowed, d.Action, d.RetryAt = false, budgetv1alpha1.ActionBlock, time.Time{}
+	d.Fault = bounded(err.Error(), maxMessage)
+}
+
+// resume turns a decision into the admission that a live hold stands for.
+func (d *Decision) resume(held usage.Hold) {
+	d.Allowed, d.Action, d.RetryAt, d.Hold = true, "", time.Time{}, &held
+	d.Labels = held.Labels
+	if len(d.Warnings) > 0 {
+		d.Action = budgetv1alpha1.ActionWarn
+	}
+}

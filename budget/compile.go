@@ -1,0 +1,330 @@
+package budget
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+	"github.com/bursar-dev/bursar/period"
+	"github.com/bursar-dev/bursar/usage"
+)
+
+// Compile checks a TaskBudget and makes it ready for use. Every fault is
+// reported with the path of its field.
+//
+// The rule is never nil, so that enforcement can go on with what is stored: a
+// budget with a fault gives a rule that refuses what it matches. Webhook, gate
+// and reconciler all call this one function, which is why they agree. tb is
+// only read, and the rule shares nothing with it.
+func Compile(tb *budgetv1alpha1.TaskBudget) (*Rule, field.ErrorList) {
+	if tb == nil {
+		tb = &budgetv1alpha1.TaskBudget{}
+	}
+	c := compiler{rule: &Rule{
+		name:    types.NamespacedName{Namespace: tb.Namespace, Name: tb.Name},
+		action:  budgetv1alpha1.ActionBlock,
+		unknown: budgetv1alpha1.UnknownChargeHold,
+	}}
+	spec := field.NewPath("spec")
+	c.selector(spec.Child("taskSelector"), tb.Spec.TaskSelector)
+	windows := c.period(spec.Child("period"), tb.Spec.Period)
+	c.limits(spec, &tb.Spec)
+	standard := amounts(&c, spec.Child("defaultEstimate"), tb.Spec.DefaultEstimate)
+	c.enums(spec, &tb.Spec)
+	c.groupBy(spec.Child("groupBy"), tb.Spec.GroupBy)
+	c.thresholds(spec.Child("thresholds"), tb.Spec.Thresholds)
+	c.recordTTL(spec.Child("recordTTLSeconds"), tb.Spec.RecordTTLSeconds, windows)
+	if c.rule.fault != nil {
+		return c.rule, c.faults
+	}
+	c.rule.scope = &usage.Scope{
+		Name:      c.rule.name.String(),
+		Namespace: c.rule.name.Namespace,
+		Selector:  c.rule.selector,
+		Period:    windows,
+		GroupBy:   slices.Clone(tb.Spec.GroupBy),
+		Meters:    meters(c.rule.limits),
+		Default:   standard,
+	}
+	return c.rule, nil
+}
+
+// compiler gathers what is wrong with a budget.
+type compiler struct {
+	rule   *Rule
+	faults field.ErrorList
+}
+
+// fail notes faults. The first reason counts: what decides whom the budget is
+// for comes before what it says.
+func (c *compiler) fail(reason string, faults ...*field.Error) {
+	if len(faults) == 0 {
+		return
+	}
+	if c.rule.fault == nil {
+		c.rule.fault = &Fault{Reason: reason, Message: faults[0].Error()}
+	} else {
+		c.rule.fault.Message = bounded(c.rule.fault.Message+"; "+faults[0].Error(), maxMessage)
+	}
+	for _, fault := range faults[1:] {
+		c.rule.fault.Message = bounded(c.rule.fault.Message+"; "+fault.Error(), maxMessage)
+	}
+	c.faults = append(c.faults, faults...)
+}
+
+func (c *compiler) selector(path *field.Path, selector *metav1.LabelSelector) {
+	if selector == nil {
+		c.fail(ReasonInvalidSelector, field.Required(path, "{} selects every task of the namespace"))
+		return
+	}
+	if faults := metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path); len(faults) > 0 {
+		c.fail(ReasonInvalidSelector, faults...)
+		return
+	}
+	compiled, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		c.fail(ReasonInvalidSelector, field.Invalid(path, metav1.FormatLabelSelector(selector), err.Error()))
+		return
+	}
+	c.rule.selector = compiled
+}
+
+func (c *compiler) period(path *field.Path, p budgetv1alpha1.Period) *period.Period {
+	compiled, err := period.Compile(period.Spec{
+		Type:       period.Kind(p.Type),
+		Timezone:   p.Timezone,
+		TimeOfDay:  p.TimeOfDay,
+		WeekStart:  p.WeekStart,
+		DayOfMonth: p.DayOfMonth,
+		StartMonth: p.StartMonth,
+		Anchor:     instant(p.Anchor),
+		Unit:       p.Unit,
+		Every:      p.Every,
+		Duration:   p.Duration,
+		StartsAt:   instant(p.StartsAt),
+		EndsAt:     instant(p.EndsAt),
+	})
+	for _, fault := range period.Errors(err) {
+		c.fail(ReasonInvalidPeriod, field.Invalid(path.Child(fault.Field), fault.Value, fault.Reason))
+	}
+	if err != nil && c.rule.fault == nil {
+		c.fail(ReasonInvalidPeriod, field.Invalid(path, p.Type, err.Error()))
+	}
+	return compiled
+}
+
+func instant(t *metav1.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return &t.Time
+}
+
+func (c *compiler) limits(path *field.Path, spec *budgetv1alpha1.TaskBudgetSpec) {
+	if nano, ok := c.money(path.Child("maxCostUSD"), spec.MaxCostUSD); ok {
+		c.limit(usage.CostUSD, nano)
+	}
+	if n, ok := c.count(path.Child("maxInputTokens"), spec.MaxInputTokens); ok {
+		c.limit(usage.InputTokens, n)
+	}
+	if n, ok := c.count(path.Child("maxOutputTokens"), spec.MaxOutputTokens); ok {
+		c.limit(usage.OutputTokens, n)
+	}
+	first := len(c.rule.limits)
+	seen := map[usage.Meter]bool{}
+	for i, l := range spec.Limits {
+		at := path.Child("limits").Index(i)
+		meter, ok := c.meter(at.Child("meter"), l.Meter, seen)
+		if n, valid := c.count(at.Child("max"), &l.Max); ok && valid {
+			c.limit(meter, n)
+		}
+	}
+	slices.SortFunc(c.rule.limits[first:], func(a, b Limit) int {
+		return slices.Compare([]byte(a.Meter), []byte(b.Meter))
+	})
+	if spec.MaxCostUSD == nil && spec.MaxInputTokens == nil && spec.MaxOutputTokens == nil && len(spec.Limits) == 0 {
+		c.fail(ReasonInvalidSpec, field.Required(path,
+			"at least one of maxCostUSD, maxInputTokens, maxOutputTokens and limits is required"))
+	}
+}
+
+func (c *compiler) limit(m usage.Meter, amount int64) {
+	c.rule.limits = append(c.rule.limits, Limit{Meter: m, Max: amount})
+}
+
+func (c *compiler) money(path *field.Path, q *resource.Quantity) (int64, bool) {
+	if q == nil {
+		return 0, false
+	}
+	nano, err := usage.USDFromQuantity(*q)
+	if err != nil {
+		c.fail(ReasonInvalidSpec, field.Invalid(path, q.String(), err.Error()))
+	}
+	return nano, err == nil
+}
+
+func (c *compiler) count(path *field.Path, n *int64) (int64, bool) {
+	switch {
+	case n == nil:
+		return 0, false
+	case *n < 0:
+		c.fail(ReasonInvalidSpec, field.Invalid(path, *n, "must not be negative"))
+		return 0, false
+	default:
+		return *n, true
+	}
+}
+
+// fieldOf names the fields of the meters that have one of their own.
+var fieldOf = map[usage.Meter]string{
+	usage.CostUSD:      "costUSD",
+	usage.InputTokens:  "inputTokens",
+	usage.OutputTokens: "outputTokens",
+}
+
+func (c *compiler) meter(path *field.Path, name budgetv1alpha1.MeterName, seen map[usage.Meter]bool) (usage.Meter, bool) {
+	m := usage.Meter(name)
+	_, own := fieldOf[m]
+	err := usage.ValidateMeter(m)
+	switch {
+	case err != nil:
+		c.fail(ReasonInvalidSpec, field.Invalid(path, string(name), err.Error()))
+	case own:
+		c.fail(ReasonInvalidSpec, field.Invalid(path, string(name), "this meter has a field of its own"))
+	case seen[m]:
+		c.fail(ReasonInvalidSpec, field.Duplicate(path, string(name)))
+	default:
+		seen[m] = true
+		return m, true
+	}
+	return "", false
+}
+
+// amounts turns amounts of a manifest into those of package usage.
+func amounts(c *compiler, path *field.Path, a *budgetv1alpha1.Amounts) usage.Amounts {
+	if a == nil {
+		return nil
+	}
+	read := usage.Amounts{}
+	if nano, ok := c.money(path.Child("costUSD"), a.CostUSD); ok {
+		read[usage.CostUSD] = nano
+	}
+	if n, ok := c.count(path.Child("inputTokens"), a.InputTokens); ok {
+		read[usage.InputTokens] = n
+	}
+	if n, ok := c.count(path.Child("outputTokens"), a.OutputTokens); ok {
+		read[usage.OutputTokens] = n
+	}
+	seen := map[usage.Meter]bool{}
+	for i, amount := range a.Meters {
+		at := path.Child("meters").Index(i)
+		m, ok := c.meter(at.Child("meter"), amount.Meter, seen)
+		if n, valid := c.count(at.Child("amount"), &amount.Amount); ok && valid {
+			read[m] = n
+		}
+	}
+	return read
+}
+
+func (c *compiler) enums(path *field.Path, spec *budgetv1alpha1.TaskBudgetSpec) {
+	switch spec.Action {
+	case "", budgetv1alpha1.ActionBlock:
+	case budgetv1alpha1.ActionWarn:
+		c.rule.action = spec.Action
+	default:
+		c.fail(ReasonInvalidSpec, field.NotSupported(path.Child("action"), spec.Action,
+			[]budgetv1alpha1.Action{budgetv1alpha1.ActionBlock, budgetv1alpha1.ActionWarn}))
+	}
+	switch spec.UnknownUsage {
+	case "", budgetv1alpha1.UnknownChargeHold:
+	case budgetv1alpha1.UnknownBlock, budgetv1alpha1.UnknownIgnore:
+		c.rule.unknown = spec.UnknownUsage
+	default:
+		c.fail(ReasonInvalidSpec, field.NotSupported(path.Child("unknownUsage"), spec.UnknownUsage,
+			[]budgetv1alpha1.UnknownUsage{
+				budgetv1alpha1.UnknownChargeHold, budgetv1alpha1.UnknownBlock, budgetv1alpha1.UnknownIgnore,
+			}))
+	}
+}
+
+const (
+	maxGroupBy    = 8
+	maxThresholds = 16
+)
+
+func (c *compiler) groupBy(path *field.Path, keys []string) {
+	if len(keys) > maxGroupBy {
+		c.fail(ReasonInvalidSpec, field.TooMany(path, len(keys), maxGroupBy))
+		return
+	}
+	for i, key := range keys {
+		for _, reason := range validation.IsQualifiedName(key) {
+			c.fail(ReasonInvalidSpec, field.Invalid(path.Index(i), usage.Quote(key), reason))
+		}
+		if slices.Index(keys, key) < i {
+			c.fail(ReasonInvalidSpec, field.Duplicate(path.Index(i), key))
+		}
+	}
+}
+
+func (c *compiler) thresholds(path *field.Path, percents []int32) {
+	if len(percents) > maxThresholds {
+		c.fail(ReasonInvalidSpec, field.TooMany(path, len(percents), maxThresholds))
+		return
+	}
+	for i, percent := range percents {
+		if percent < 1 || percent > 100 {
+			c.fail(ReasonInvalidSpec, field.Invalid(path.Index(i), percent, "a percentage from 1 to 100"))
+		}
+		if slices.Index(percents, percent) < i {
+			c.fail(ReasonInvalidSpec, field.Duplicate(path.Index(i), percent))
+		}
+	}
+	c.rule.thresholds = slices.Sorted(slices.Values(percents))
+}
+
+func (c *compiler) recordTTL(path *field.Path, seconds *int64, windows *period.Period) {
+	if seconds == nil {
+		return
+	}
+	const most = int64(1<<63-1) / int64(time.Second)
+	if *seconds < 1 || *seconds > most {
+		c.fail(ReasonInvalidSpec, field.Invalid(path, *seconds, fmt.Sprintf("from 1 to %d seconds", most)))
+		return
+	}
+	c.rule.ttl = time.Duration(*seconds) * time.Second
+	if windows == nil {
+		return
+	}
+	longest, bounded := windows.Longest()
+	switch {
+	case !bounded:
+		c.fail(ReasonInvalidSpec, field.Invalid(path, *seconds,
+			"a window of this period may have no end, so its records must be kept for ever"))
+	case c.rule.ttl < longest:
+		c.fail(ReasonInvalidSpec, field.Invalid(path, *seconds, fmt.Sprintf(
+			"a window of this period can last %d seconds; a record must be kept that long, or its spend would be forgotten",
+			int64(longest/time.Second))))
+	}
+}
+
+// meters are the meters that a budget's ledger sums: those that it limits, and
+// cost and tokens, which its status shows.
+func meters(limits []Limit) []usage.Meter {
+	list := []usage.Meter{usage.CostUSD, usage.InputTokens, usage.OutputTokens}
+	for _, l := range limits {
+		if !slices.Contains(list, l.Meter) {
+			list = append(list, l.Meter)
+		}
+	}
+	return list
+}

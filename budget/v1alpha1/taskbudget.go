@@ -1,0 +1,179 @@
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TaskBudget limits what the tasks of a namespace may spend in each window of
+// time.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=tb,categories=bursar
+// +kubebuilder:printcolumn:name="Period",type=string,JSONPath=`.spec.period.type`
+// +kubebuilder:printcolumn:name="Limit",type=string,JSONPath=`.spec.maxCostUSD`
+// +kubebuilder:printcolumn:name="Used",type=string,JSONPath=`.status.used.costUSD`
+// +kubebuilder:printcolumn:name="Held",type=string,JSONPath=`.status.held.costUSD`
+// +kubebuilder:printcolumn:name="Percent",type=integer,JSONPath=`.status.percent`
+// +kubebuilder:printcolumn:name="Resets",type=date,JSONPath=`.status.periodEnd`
+// +kubebuilder:printcolumn:name="Degraded",type=string,JSONPath=`.status.conditions[?(@.type=="Degraded")].status`
+type TaskBudget struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec says what is limited. Required.
+	Spec TaskBudgetSpec `json:"spec"`
+	// status says how the budget stands.
+	// +optional
+	Status TaskBudgetStatus `json:"status,omitzero"`
+}
+
+// TaskBudgetSpec says which tasks a budget is for and what they may spend.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.maxCostUSD) || has(self.maxInputTokens) || has(self.maxOutputTokens) || (has(self.limits) && size(self.limits) > 0)",message="at least one of maxCostUSD, maxInputTokens, maxOutputTokens and limits is required"
+type TaskBudgetSpec struct {
+	// taskSelector selects the tasks by their labels; {} selects every task
+	// of the namespace. Required.
+	TaskSelector *metav1.LabelSelector `json:"taskSelector"`
+	// period cuts the time into windows; each has the whole limit. Required.
+	Period Period `json:"period"`
+	// maxCostUSD limits the cost in dollars. Absent is no limit, 0 always
+	// refuses.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).sign() >= 0",message="must not be negative"
+	MaxCostUSD *resource.Quantity `json:"maxCostUSD,omitempty"`
+	// maxInputTokens limits the input tokens. Absent is no limit, 0 always
+	// refuses.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxInputTokens *int64 `json:"maxInputTokens,omitempty"`
+	// maxOutputTokens limits the output tokens. Absent is no limit, 0 always
+	// refuses.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxOutputTokens *int64 `json:"maxOutputTokens,omitempty"`
+	// limits limits every other meter.
+	// +optional
+	// +listType=map
+	// +listMapKey=meter
+	// +kubebuilder:validation:MaxItems=32
+	Limits []Limit `json:"limits,omitempty"`
+	// action says what happens when the budget is spent; default Block.
+	// +optional
+	Action Action `json:"action,omitempty"`
+	// unknownUsage says what the budget makes of a finished task whose usage
+	// is not known; default ChargeHold.
+	// +optional
+	UnknownUsage UnknownUsage `json:"unknownUsage,omitempty"`
+	// groupBy gives each combination of the values of these label keys a
+	// whole allowance of its own. Tasks without a label form a group, too.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=317
+	GroupBy []string `json:"groupBy,omitempty"`
+	// defaultEstimate is what a task is expected to spend that comes without
+	// an estimate of its own.
+	// +optional
+	DefaultEstimate *Amounts `json:"defaultEstimate,omitempty"`
+	// thresholds are percentages of the limit; each is told once per window
+	// when used and held together reach it.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:Minimum=1
+	// +kubebuilder:validation:items:Maximum=100
+	Thresholds []int32 `json:"thresholds,omitempty"`
+	// recordTTLSeconds is how long the records that count in this budget are
+	// kept at least. It must not be shorter than the longest window, or spend
+	// would be forgotten while it counts.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	RecordTTLSeconds *int64 `json:"recordTTLSeconds,omitempty"`
+}
+
+// Limit limits one meter.
+type Limit struct {
+	// meter is the name of the meter, such as tasks, seconds or gpuSeconds.
+	Meter MeterName `json:"meter"`
+	// max is the limit in the unit of the meter; 0 always refuses.
+	// +kubebuilder:validation:Minimum=0
+	Max int64 `json:"max"`
+}
+
+// Action says what a budget does when it is spent.
+// +kubebuilder:validation:Enum=Block;Warn
+type Action string
+
+// The actions. An empty action is Block.
+const (
+	// ActionBlock keeps tasks from starting.
+	ActionBlock Action = "Block"
+	// ActionWarn lets tasks start and says that they should not.
+	ActionWarn Action = "Warn"
+)
+
+// UnknownUsage says what a budget makes of usage that is not known.
+// +kubebuilder:validation:Enum=ChargeHold;Block;Ignore
+type UnknownUsage string
+
+// The policies for unknown usage. An empty one is ChargeHold.
+const (
+	// UnknownChargeHold charges what was held for the task, or else the
+	// default estimate. Where there is neither, the budget refuses.
+	UnknownChargeHold UnknownUsage = "ChargeHold"
+	// UnknownBlock refuses while a record with unknown usage counts.
+	UnknownBlock UnknownUsage = "Block"
+	// UnknownIgnore charges nothing.
+	UnknownIgnore UnknownUsage = "Ignore"
+)
+
+// TaskBudgetStatus says how a budget stands. It is written by the controller.
+type TaskBudgetStatus struct {
+	// observedGeneration is the generation that the rest of the status is of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// periodStart is the start of the current window; absent if unbounded.
+	// +optional
+	PeriodStart *metav1.Time `json:"periodStart,omitempty"`
+	// periodEnd is the end of the current window; absent if unbounded.
+	// +optional
+	PeriodEnd *metav1.Time `json:"periodEnd,omitempty"`
+	// used is what was spent in the current window. For a budget with groupBy
+	// it is that of the group with the highest percentage.
+	// +optional
+	Used *Amounts `json:"used,omitempty"`
+	// held is what is set aside for running tasks.
+	// +optional
+	Held *Amounts `json:"held,omitempty"`
+	// group names the group that used and held are of.
+	// +optional
+	Group string `json:"group,omitempty"`
+	// percent is the highest percentage of a limit that used and held make.
+	// +optional
+	Percent *int32 `json:"percent,omitempty"`
+	// unknownRecords counts the records of the window with unknown usage.
+	// +optional
+	UnknownRecords int64 `json:"unknownRecords,omitempty"`
+	// thresholdsReached are the thresholds that were told in this window.
+	// +optional
+	// +listType=set
+	ThresholdsReached []int32 `json:"thresholdsReached,omitempty"`
+	// conditions: Degraded says that the budget can't be evaluated and refuses
+	// all tasks that it may be for.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// TaskBudgetList is a list of budgets.
+//
+// +kubebuilder:object:root=true
+type TaskBudgetList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []TaskBudget `json:"items"`
+}

@@ -1,0 +1,111 @@
+package usage
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Basis says where a figure of a record comes from.
+type Basis string
+
+// The bases of a figure.
+const (
+	// Reported: the task, or its host on its behalf, said so.
+	Reported Basis = "Reported"
+	// Priced: computed from reported tokens with a [PriceList].
+	Priced Basis = "Priced"
+	// Held: nothing was reported; it is what the task's hold had set aside.
+	Held Basis = "Held"
+	// Unknown: nothing is known. The amount is zero and means nothing.
+	Unknown Basis = "Unknown"
+)
+
+// Known reports whether the figure is what the task really spent. Held and
+// Unknown figures are not: what a budget makes of them is its own policy.
+func (b Basis) Known() bool { return b == Reported || b == Priced }
+
+// Figure is one amount of a record and where it comes from.
+type Figure struct {
+	// Amount is in the unit of its meter; zero when the basis is Unknown.
+	Amount int64 `json:"amount"`
+	// Basis says what the amount stands on.
+	Basis Basis `json:"basis"`
+}
+
+// Figures is what a record says, per meter. A meter that is absent was not
+// reported, and a budget that limits it treats it like an Unknown one.
+type Figures map[Meter]Figure
+
+// Clone returns a copy that shares nothing with f; nil stays nil.
+func (f Figures) Clone() Figures { return maps.Clone(f) }
+
+// Meters lists the meters of f, sorted by name.
+func (f Figures) Meters() []Meter { return slices.Sorted(maps.Keys(f)) }
+
+// Of gives the figure of a meter: Unknown where f does not name it, except for
+// [Tasks], of which a record is one.
+func (f Figures) Of(m Meter) Figure {
+	if figure, ok := f[m]; ok {
+		return figure
+	}
+	if amount, ok := m.implicit(); ok {
+		return Figure{Amount: amount, Basis: Reported}
+	}
+	return Figure{Basis: Unknown}
+}
+
+// Amounts gives the figures that are known, without those that only a hold
+// stands for.
+func (f Figures) Amounts() Amounts {
+	known := Amounts{}
+	for m, figure := range f {
+		if figure.Basis.Known() {
+			known[m] = figure.Amount
+		}
+	}
+	return known
+}
+
+// validate reports the first figure, by meter, that no record may carry.
+func (f Figures) validate() error {
+	for _, m := range f.Meters() {
+		if err := ValidateMeter(m); err != nil {
+			return err
+		}
+		switch figure := f[m]; {
+		case figure.Basis.code() == 0:
+			return fmt.Errorf("%s: unknown basis %s", m, Quote(string(figure.Basis)))
+		case figure.Basis == Unknown && figure.Amount != 0:
+			return fmt.Errorf("%s: basis Unknown with the amount %s", m, m.Format(figure.Amount))
+		case figure.Amount < 0:
+			return fmt.Errorf("%s %s: %w", m, m.Format(figure.Amount), errNegative)
+		}
+	}
+	return nil
+}
+
+// basisCode is a basis in one byte; zero is no basis.
+type basisCode uint8
+
+const (
+	codeReported basisCode = iota + 1
+	codePriced
+	codeHeld
+	codeUnknown
+)
+
+func (b Basis) code() basisCode {
+	switch b {
+	case Reported:
+		return codeReported
+	case Priced:
+		return codePriced
+	case Held:
+		return codeHeld
+	case Unknown:
+		return codeUnknown
+	default:
+		return 0
+	}
+}

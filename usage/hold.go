@@ -1,0 +1,114 @@
+package usage
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Hold sets amounts aside for a task that was admitted and has not finished. It
+// is identified by the task's UID, counts in every budget that its labels
+// match from the moment it exists until ExpiresAt, and is never spend.
+//
+// As with [time.Time] values everywhere in this package, the zone of a time
+// plays no part.
+type Hold struct {
+	// UID is the task's UID, and so the hold's identity. Required.
+	UID types.UID `json:"uid"`
+	// Namespace is the task's namespace. Required.
+	Namespace string `json:"namespace"`
+	// Name is the task's name; it is told in messages and plays no part in
+	// any sum.
+	Name string `json:"name,omitempty"`
+	// Labels are the task's labels as they were when it was admitted. They,
+	// not the task's later labels, say where the task's spend is charged.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Amounts is what is set aside. Where a meter is absent, each budget sets
+	// aside its own default estimate, if it has one.
+	Amounts Amounts `json:"amounts,omitempty"`
+	// AdmittedAt is the instant of the admission.
+	AdmittedAt time.Time `json:"admittedAt"`
+	// ExpiresAt is the instant from which the hold counts no more. Required:
+	// a hold that nothing ends would be a limit that nobody set.
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+// Clone returns a copy that shares no map with h.
+func (h Hold) Clone() Hold {
+	h.Labels = cloneLabels(h.Labels)
+	h.Amounts = h.Amounts.Clone()
+	return h
+}
+
+// Validate reports every reason why h can't be a hold, joined; nil if it can.
+func (h Hold) Validate() error {
+	var faults []error
+	if h.UID == "" {
+		faults = append(faults, errors.New("uid: required, a hold is identified by its task's UID"))
+	}
+	if h.Namespace == "" {
+		faults = append(faults, errors.New("namespace: required"))
+	}
+	if err := h.Amounts.Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("amounts: %w", err))
+	}
+	faults = append(faults, validateTime("expiresAt", h.ExpiresAt))
+	if !h.AdmittedAt.IsZero() {
+		faults = append(faults, validateTime("admittedAt", h.AdmittedAt))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("hold of task %s: %w", describe(h.Namespace, h.Name, h.UID), err)
+	}
+	return nil
+}
+
+// Live reports whether the hold counts at now: until ExpiresAt, not at it.
+func (h Hold) Live(now time.Time) bool { return now.Before(h.ExpiresAt) }
+
+// validateTime reports an instant that is missing or that no period and no
+// JSON document can carry.
+func validateTime(field string, t time.Time) error {
+	switch year := t.UTC().Year(); {
+	case t.IsZero():
+		return fmt.Errorf("%s: required", field)
+	case year < minYear || year > maxYear:
+		return fmt.Errorf("%s: the year %d is outside %d to %d", field, year, minYear, maxYear)
+	}
+	return nil
+}
+
+const (
+	minYear = 1
+	maxYear = 9998
+)
+
+// describe names a task for a message: namespace/name where there is a name,
+// the UID otherwise.
+func describe(namespace, name string, uid types.UID) string {
+	if name == "" {
+		return fmt.Sprintf("%s (uid %s)", Quote(namespace), Quote(string(uid)))
+	}
+	return fmt.Sprintf("%s/%s (uid %s)", clip(namespace), clip(name), Quote(string(uid)))
+}
+
+// clip gives a name for a message: as it is when it looks like one.
+func clip(name string) string {
+	q := Quote(name)
+	if len(name) <= maxQuoted && q == `"`+name+`"` {
+		return name
+	}
+	return q
+}
+
+func cloneLabels(labels map[string]string) map[string]string {
+	if labels == nil {
+		return nil
+	}
+	clone := make(map[string]string, len(labels))
+	for k, v := range labels {
+		clone[k] = v
+	}
+	return clone
+}

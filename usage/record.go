@@ -1,0 +1,213 @@
+package usage
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Phase is how a task ended.
+type Phase string
+
+// The phases of a finished task.
+const (
+	Succeeded Phase = "Succeeded"
+	Failed    Phase = "Failed"
+)
+
+// Task says which task a record is of.
+type Task struct {
+	// UID is the task's UID. Required: it is the record's identity.
+	UID types.UID `json:"uid"`
+	// Namespace is the task's namespace. Required.
+	Namespace string `json:"namespace"`
+	// Name is the task's name.
+	Name string `json:"name,omitempty"`
+	// APIVersion and Kind say what sort of object the task is.
+	APIVersion string `json:"apiVersion,omitempty"`
+	Kind       string `json:"kind,omitempty"`
+	// Type and Model say who did the work, such as "claude-code" and "opus".
+	Type  string `json:"type,omitempty"`
+	Model string `json:"model,omitempty"`
+}
+
+// Record is what one finished task spent: immutable, one per task, and the only
+// source of what was spent. Build it with [RecordUsage], or with [Correct] for
+// a correction. Times are in UTC and whole seconds, since that is what the API
+// server keeps of them.
+type Record struct {
+	Task
+	// Phase is how the task ended.
+	Phase Phase `json:"phase"`
+	// Labels are the task's labels as they were at its admission. They decide
+	// which budgets the record counts in.
+	Labels map[string]string `json:"labels,omitempty"`
+	// AdmittedAt is the instant of admission; zero if it is not known.
+	AdmittedAt time.Time `json:"admittedAt,omitzero"`
+	// StartTime is when the task began to work; zero if it never did.
+	StartTime time.Time `json:"startTime,omitzero"`
+	// CompletionTime decides which window of a budget the record counts in.
+	CompletionTime time.Time `json:"completionTime"`
+	// Usage is what was spent and how that is known.
+	Usage Figures `json:"usage,omitempty"`
+	// Problems says why figures are unknown.
+	Problems []Problem `json:"problems,omitempty"`
+	// Corrects is the UID of the record that this one corrects; see [Correct].
+	// A correction counts for nothing but the meters that it names.
+	Corrects types.UID `json:"corrects,omitempty"`
+	// Replaces are the corrected record's figures for the meters of Usage:
+	// they count no more. Only corrections have it.
+	Replaces Figures `json:"replaces,omitempty"`
+	// Reason says why a correction was made.
+	Reason string `json:"reason,omitempty"`
+	// TTL is how long the record is kept after CompletionTime; nil for ever.
+	TTL *time.Duration `json:"ttl,omitempty"`
+}
+
+// Clone returns a copy that shares nothing with r.
+func (r Record) Clone() Record {
+	r.Labels = cloneLabels(r.Labels)
+	r.Usage, r.Replaces = r.Usage.Clone(), r.Replaces.Clone()
+	r.Problems = append([]Problem(nil), r.Problems...)
+	if r.TTL != nil {
+		ttl := *r.TTL
+		r.TTL = &ttl
+	}
+	return r
+}
+
+// Validate reports every reason why r can't be a record, joined; nil if it can.
+func (r Record) Validate() error {
+	var faults []error
+	if r.UID == "" {
+		faults = append(faults, errors.New("uid: required, a record is identified by its task's UID"))
+	}
+	if r.Namespace == "" {
+		faults = append(faults, errors.New("namespace: required"))
+	}
+	if r.Phase != Succeeded && r.Phase != Failed {
+		faults = append(faults, fmt.Errorf("phase: %s is not Succeeded or Failed", Quote(string(r.Phase))))
+	}
+	if err := r.Usage.validate(); err != nil {
+		faults = append(faults, fmt.Errorf("usage: %w", err))
+	}
+	faults = append(faults, r.validateTimes(), r.validateCorrection())
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("record of task %s: %w", describe(r.Namespace, r.Name, r.UID), err)
+	}
+	return nil
+}
+
+func (r Record) validateTimes() error {
+	faults := []error{validateTime("completionTime", r.CompletionTime)}
+	if !r.AdmittedAt.IsZero() {
+		faults = append(faults, validateTime("admittedAt", r.AdmittedAt))
+	}
+	if !r.StartTime.IsZero() {
+		faults = append(faults, validateTime("startTime", r.StartTime))
+	}
+	if r.TTL != nil && *r.TTL <= 0 {
+		faults = append(faults, fmt.Errorf("ttl: %s is not positive", *r.TTL))
+	}
+	return errors.Join(faults...)
+}
+
+func (r Record) validateCorrection() error {
+	switch {
+	case r.Corrects == "" && len(r.Replaces) > 0:
+		return errors.New("replaces: only a correction replaces figures, and corrects is empty")
+	case r.Corrects != "" && r.Corrects == r.UID:
+		return errors.New("corrects: a record can't correct itself")
+	}
+	if err := r.Replaces.validate(); err != nil {
+		return fmt.Errorf("replaces: %w", err)
+	}
+	for _, m := range r.Replaces.Meters() {
+		if _, ok := r.Usage[m]; !ok {
+			return fmt.Errorf("replaces: %s has no new figure in usage", m)
+		}
+	}
+	return nil
+}
+
+// Equal reports whether both records say the same: every field counts but
+// Problems, which explain, and TTL, which only says how long to keep it. Two
+// records of one UID that are not Equal are a conflict.
+func (r Record) Equal(other Record) bool {
+	return r.Task == other.Task &&
+		r.Phase == other.Phase &&
+		r.Corrects == other.Corrects &&
+		r.Reason == other.Reason &&
+		r.AdmittedAt.Equal(other.AdmittedAt) &&
+		r.StartTime.Equal(other.StartTime) &&
+		r.CompletionTime.Equal(other.CompletionTime) &&
+		maps.Equal(r.Labels, other.Labels) &&
+		maps.Equal(r.Usage, other.Usage) &&
+		maps.Equal(r.Replaces, other.Replaces)
+}
+
+// opened is the instant that opens a window which opens at its first use.
+func (r Record) opened() time.Time {
+	switch {
+	case !r.AdmittedAt.IsZero():
+		return r.AdmittedAt
+	case !r.StartTime.IsZero():
+		return r.StartTime
+	default:
+		return r.CompletionTime
+	}
+}
+
+// digest is a hash of what Equal compares, cheaper to keep than the record.
+func (r *Record) digest(seed maphash.Seed, labels uint64) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, s := range [...]string{
+		string(r.UID), r.Namespace, r.Name, r.APIVersion, r.Kind, r.Type, r.Model,
+		string(r.Phase), string(r.Corrects), r.Reason,
+	} {
+		// A byte that no UTF-8 text has keeps the fields apart.
+		_, _ = h.WriteString(s)
+		_ = h.WriteByte(0xff)
+	}
+	for _, t := range [...]time.Time{r.AdmittedAt, r.StartTime, r.CompletionTime} {
+		var b [12]byte
+		binary.LittleEndian.PutUint64(b[:], uint64(t.Unix()))
+		binary.LittleEndian.PutUint32(b[8:], uint32(t.Nanosecond()))
+		_, _ = h.Write(b[:])
+	}
+	return h.Sum64() ^ mix(labels) ^ hashFigures(seed, r.Usage) ^ mix(hashFigures(seed, r.Replaces))
+}
+
+// hashFigures is a hash that does not depend on the order of a map.
+func hashFigures(seed maphash.Seed, figures Figures) uint64 {
+	sum := uint64(len(figures))
+	for m, figure := range figures {
+		sum += mix(maphash.String(seed, string(m)) ^ mix(uint64(figure.Amount)^uint64(figure.Basis.code())<<56))
+	}
+	return sum
+}
+
+// hashLabels is a hash that does not depend on the order of a map.
+func hashLabels(seed maphash.Seed, labels map[string]string) uint64 {
+	sum := uint64(len(labels))
+	for k, v := range labels {
+		sum += mix(maphash.String(seed, k) ^ mix(maphash.String(seed, v)))
+	}
+	return sum
+}
+
+// mix spreads the bits of a hash, so that neither sums nor xors of hashes
+// cancel out.
+func mix(h uint64) uint64 {
+	h ^= h >> 32
+	h *= 0xd6e8feb86659fd93
+	h ^= h >> 32
+	h *= 0xd6e8feb86659fd93
+	return h ^ h>>32
+}

@@ -1,0 +1,151 @@
+package usage
+
+import "slices"
+
+// space is one namespace of a ledger.
+type space struct {
+	name     string
+	keys     []string // the label keys that scopes ask for, sorted
+	sets     map[uint64]*labelSet
+	classes  map[string]*class
+	accounts []*account
+}
+
+// class is what label sets have in common that no scope of their namespace can
+// tell apart: they differ only in labels that nobody asks for.
+type class struct {
+	key      string
+	sets     int
+	counters []*counter
+}
+
+// classify puts a label set into its class, made new if there is none.
+func (s *space) classify(set *labelSet) {
+	var buffer [256]byte
+	key := s.appendKey(buffer[:0], set.labels)
+	c, ok := s.classes[string(key)]
+	if !ok {
+		c = &class{key: string(key)}
+		for _, a := range s.accounts {
+			if a.scope.matches(s.name, set.labels) {
+				c.join(a.counter(set.labels))
+			}
+		}
+		s.classes[c.key] = c
+	}
+	c.sets++
+	set.class = c
+}
+
+// appendKey writes down what scopes can see of labels.
+func (s *space) appendKey(to []byte, labels map[string]string) []byte {
+	for _, k := range s.keys {
+		value, ok := labels[k]
+		if !ok {
+			to = append(to, 0)
+			continue
+		}
+		n := len(value)
+		to = append(to, 1, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
+		to = append(to, value...)
+	}
+	return to
+}
+
+func (c *class) join(counter *counter) {
+	counter.classes++
+	c.counters = append(c.counters, counter)
+}
+
+// leave ends a class, and each counter that no other class has.
+func (c *class) leave() {
+	for _, counter := range c.counters {
+		if counter.classes--; counter.classes == 0 {
+			delete(counter.account.groups, counter.group)
+		}
+	}
+}
+
+// learn makes the keys of a scope known. Where one is new, every label set is
+// classified again.
+func (s *space) learn(scope *Scope) {
+	known := len(s.keys)
+	requirements, _ := scope.Selector.Requirements()
+	for i := range requirements {
+		s.learnKey(requirements[i].Key())
+	}
+	for _, key := range scope.GroupBy {
+		s.learnKey(key)
+	}
+	if len(s.keys) == known {
+		return
+	}
+	before := s.classes
+	s.classes = map[string]*class{}
+	for _, first := range s.sets {
+		for set := first; set != nil; set = set.next {
+			s.classify(set)
+		}
+	}
+	for _, c := range before {
+		c.leave()
+	}
+}
+
+func (s *space) learnKey(key string) {
+	if i, known := slices.BinarySearch(s.keys, key); !known {
+		s.keys = slices.Insert(s.keys, i, key)
+	}
+}
+
+// admit charges a new account, whose keys are known, with all that is there.
+func (s *space) admit(a *account) {
+	s.accounts = append(s.accounts, a)
+	charged := map[*class]*counter{}
+	for _, first := range s.sets {
+		for set := first; set != nil; set = set.next {
+			counter, seen := charged[set.class]
+			if !seen {
+				if a.scope.matches(s.name, set.labels) {
+					counter = a.counter(set.labels)
+					set.class.join(counter)
+				}
+				charged[set.class] = counter
+			}
+			if counter == nil {
+				continue
+			}
+			for _, it := range set.items {
+				counter.add(it, 1)
+			}
+		}
+	}
+}
+
+// dismiss takes an account out.
+func (s *space) dismiss(a *account) {
+	s.accounts = slices.DeleteFunc(s.accounts, func(other *account) bool { return other == a })
+	for _, class := range s.classes {
+		class.counters = slices.DeleteFunc(class.counters, func(c *counter) bool { return c.account == a })
+	}
+}
+
+// drop takes out a label set that has no items.
+func (s *space) drop(set *labelSet) {
+	if set.class.sets--; set.class.sets == 0 {
+		set.class.leave()
+		delete(s.classes, set.class.key)
+	}
+	link := s.sets[set.hash]
+	switch {
+	case link != set:
+		for link.next != set {
+			link = link.next
+		}
+		link.next = set.next
+	case set.next != nil:
+		s.sets[set.hash] = set.next
+	default:
+		delete(s.sets, set.hash)
+	}
+}

@@ -1,0 +1,175 @@
+package usage
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/bursar-dev/bursar/period"
+)
+
+// Sum answers a query by looking at every record and every hold. It is the
+// definition that each [Ledger] must agree with, and slow: use it in tests, and
+// where there are few records. Of several records or holds with one UID the
+// first counts.
+func Sum(records []Record, holds []Hold, q Query) (Balance, error) {
+	if err := q.validate(); err != nil {
+		return Balance{}, err
+	}
+	group := q.Scope.Group(q.Labels)
+	mine := func(namespace string, set map[string]string) bool {
+		return q.Scope.matches(namespace, labels.Set(set)) && q.Scope.Group(set) == group
+	}
+	records, holds = firstOnly(records, holds)
+	window, err := windowOf(records, holds, q, mine)
+	if err != nil {
+		return Balance{}, err
+	}
+	var total naiveSum
+	for _, r := range records {
+		if !mine(r.Namespace, r.Labels) || !window.Contains(r.CompletionTime) {
+			continue
+		}
+		if figure, counts := r.figure(q.Meter); counts {
+			total.add(figure, q, 1)
+		}
+		if figure, ok := r.Replaces[q.Meter]; ok {
+			total.add(figure, q, -1)
+		}
+	}
+	for _, h := range holds {
+		if h.UID != q.Except && h.Live(q.At) && mine(h.Namespace, h.Labels) {
+			total.held.Add(&total.held, big.NewInt(h.amount(q.Meter, q.Scope.Default)))
+		}
+	}
+	return total.balance(window), nil
+}
+
+// amount is what a hold sets aside on a meter in a scope with that default.
+func (h Hold) amount(m Meter, standard Amounts) int64 {
+	if amount, ok := h.Amounts[m]; ok {
+		return amount
+	}
+	if amount, ok := standard[m]; ok {
+		return amount
+	}
+	if amount, ok := m.implicit(); ok {
+		return amount
+	}
+	return 0
+}
+
+// firstOnly keeps the first record of each UID, and the first hold of each UID
+// that has no record.
+func firstOnly(records []Record, holds []Hold) ([]Record, []Hold) {
+	seen := map[types.UID]bool{}
+	first := func(uid types.UID) bool {
+		again := seen[uid]
+		seen[uid] = true
+		return !again
+	}
+	var keptRecords []Record
+	for _, r := range records {
+		if first(r.UID) {
+			keptRecords = append(keptRecords, r)
+		}
+	}
+	var keptHolds []Hold
+	for _, h := range holds {
+		if first(h.UID) {
+			keptHolds = append(keptHolds, h)
+		}
+	}
+	return keptRecords, keptHolds
+}
+
+// naiveSum adds figures up without any limit.
+type naiveSum struct {
+	known, charged, held big.Int
+	unknown, uncharged   int64
+}
+
+func (s *naiveSum) add(f Figure, q Query, sign int64) {
+	amount := big.NewInt(sign)
+	standard, hasDefault := q.Scope.Default[q.Meter]
+	switch {
+	case f.Basis.Known():
+		s.known.Add(&s.known, amount.Mul(amount, big.NewInt(f.Amount)))
+		return
+	case f.Basis == Held:
+		s.charged.Add(&s.charged, amount.Mul(amount, big.NewInt(f.Amount)))
+	case hasDefault:
+		s.charged.Add(&s.charged, amount.Mul(amount, big.NewInt(standard)))
+	default:
+		s.uncharged += sign
+	}
+	s.unknown += sign
+}
+
+func (s *naiveSum) balance(window period.Window) Balance {
+	return Balance{
+		Window:    window,
+		Known:     clamp(&s.known),
+		Charged:   clamp(&s.charged),
+		Held:      clamp(&s.held),
+		Unknown:   max(0, s.unknown),
+		Uncharged: max(0, s.uncharged),
+	}
+}
+
+func clamp(n *big.Int) int64 {
+	switch {
+	case n.Sign() < 0:
+		return 0
+	case !n.IsInt64():
+		return math.MaxInt64
+	default:
+		return n.Int64()
+	}
+}
+
+// windowOf is the window that a query asks about.
+func windowOf(records []Record, holds []Hold, q Query, mine func(string, map[string]string) bool) (period.Window, error) {
+	if q.Scope.Period.Kind() != period.FirstUse {
+		return q.Scope.Period.At(q.At)
+	}
+	uses := []time.Time{}
+	for _, r := range records {
+		if r.Corrects == "" && mine(r.Namespace, r.Labels) {
+			uses = append(uses, r.opened())
+		}
+	}
+	for _, h := range holds {
+		if mine(h.Namespace, h.Labels) && !h.AdmittedAt.IsZero() {
+			uses = append(uses, h.AdmittedAt)
+		}
+	}
+	if !q.Scope.Opened.IsZero() {
+		uses = slices.DeleteFunc(uses, func(t time.Time) bool { return t.Before(q.Scope.Opened) })
+		uses = append(uses, q.Scope.Opened)
+	}
+	slices.SortFunc(uses, time.Time.Compare)
+	return openWindow(q.Scope.Period, uses, q.At)
+}
+
+// openWindow plays the uses of a period that opens at its first use, in the
+// order of time, and gives the window that is open at an instant, or the one
+// that a use at that instant would open.
+func openWindow(p *period.Period, uses []time.Time, at time.Time) (period.Window, error) {
+	var open period.Window
+	for _, use := range uses {
+		if use.After(at) {
+			break
+		}
+		next, err := p.Resume(open, use)
+		if err != nil {
+			return period.Window{}, err
+		}
+		open = next
+	}
+	return p.Resume(open, at)
+}
