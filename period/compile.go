@@ -86,7 +86,7 @@ func (c *compiler) compile() *Period {
 		return nil
 	}
 	p.lay(parts)
-	p.key = p.identity(parts)
+	p.key = p.identity()
 	return p
 }
 

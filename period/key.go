@@ -8,11 +8,12 @@ import (
 )
 
 // Key identifies what the period means: 32 hexadecimal digits, the same in every
-// process and release for specs that mean the same ("" and "UTC", "1d" and
-// "24h", a default written out or left out), and different for any others. With
-// a window's Start in RFC 3339 it identifies the window; a local date would not,
-// since dates repeat. Zone names that are links of each other differ. It is empty
-// for a nil or zero Period.
+// process and release. Specs whose windows differ have different keys. Specs that
+// write the same thing in another way have the same one: "" or "UTC", "1d" or
+// "24h", a default written out or left out. Names of one zone that are links of
+// each other still differ. With a window's Start in RFC 3339 it identifies the
+// window; a local date would not, since dates repeat. It is empty for a nil or
+// zero Period.
 func (p *Period) Key() string {
 	if p == nil {
 		return ""
@@ -22,7 +23,7 @@ func (p *Period) Key() string {
 
 // identity hashes what the windows follow from. The zone is a part only where it
 // is of consequence, and never its data: that is what Resume is for.
-func (p *Period) identity(from parts) string {
+func (p *Period) identity() string {
 	text := []string{"period/v1", string(p.kind)}
 	number := func(n int64) { text = append(text, strconv.FormatInt(n, 10)) }
 	switch p.kind {
@@ -34,12 +35,12 @@ func (p *Period) identity(from parts) string {
 	case Lifetime:
 		text = append(text, instantText(p.startsAt), instantText(p.endsAt))
 	case Cycle:
-		text = append(text, p.zone, from.unit)
-		number(from.every)
+		text = append(text, p.zone, strconv.FormatBool(p.labels.inMonths))
+		number(p.labels.step)
 		number(p.anchor)
 	default:
 		text = append(text, p.zone)
-		number(p.labels.origin)
+		number(floorMod(p.labels.origin, max(p.labels.step, 1)))
 		number(p.labels.monthDay)
 		number(p.labels.second)
 	}

@@ -1,10 +1,6 @@
 package period
 
-import (
-	"math"
-	"strconv"
-	"time"
-)
+import "time"
 
 // Period is a compiled Spec. It never changes and is safe for concurrent use.
 // The nil Period and the zero Period answer with ErrNotCompiled.
@@ -91,24 +87,26 @@ func outOfRange(now time.Time) *Error {
 }
 
 // calendar gives the last label window that has begun at u. The closed form can
-// be off where a zone's date ran backwards or skipped, by a few windows.
+// be off by a few windows: too early where the zone's dates skipped or ran
+// backwards, too late before a Cycle's anchor that is a repeated time.
 func (p *Period) calendar(u int64) (start, end int64, ok bool) {
 	r := p.clock.at(u)
-	k := p.labels.index(u + r.offset)
-	if start, ok = p.boundary(k, r); !ok {
+	if !r.plausible() {
 		return 0, 0, false
 	}
-	for start > u { // only before a Cycle's anchor that is a repeated time
-		k--
+	k := p.labels.index(u + r.offset)
+	for range maxRegimes {
 		if start, ok = p.boundary(k, r); !ok {
 			return 0, 0, false
 		}
-	}
-	for range maxRegimes {
+		if u < start {
+			k--
+			continue
+		}
 		if end, ok = p.boundary(k+1, r); !ok || u < end {
 			return start, end, ok
 		}
-		start, k = end, k+1
+		k++
 	}
 	return 0, 0, false
 }
@@ -161,72 +159,6 @@ func (p *Period) lifetime(now time.Time) (Window, error) {
 // duration is the length as a time.Duration; it is at most 3660 days.
 func (p *Period) duration() time.Duration { return time.Duration(p.length) * time.Second }
 
-// Next gives the first instant after now at which At starts to answer with
-// another window: the end of the current one, or the start of a Lifetime that
-// has not begun. It gives ErrNoNext for a Lifetime without an end or behind it
-// (then also ErrAfterEnd), for Sliding, in which each event leaves by itself one
-// Duration after it came, and for FirstUse, which only a use opens (then also
-// ErrNotOpen); else the errors of At.
-func (p *Period) Next(now time.Time) (time.Time, error) {
-	if err := p.check(now); err != nil {
-		return time.Time{}, err
-	}
-	switch p.kind {
-	case Sliding:
-		return time.Time{}, noNext(now, ErrNoNext, "a look-back has no boundary; each event leaves it one duration after it came")
-	case FirstUse:
-		return time.Time{}, noNext(now, errNoNextNotOpen, "no window is open; one opens at the first admitted use")
-	case Lifetime:
-		return p.nextOfLifetime(now)
-	}
-	w, err := p.At(now)
-	return w.End, err
-}
-
-func (p *Period) nextOfLifetime(now time.Time) (time.Time, error) {
-	switch {
-	case !p.startsAt.IsZero() && now.Before(p.startsAt):
-		return p.startsAt, nil
-	case p.endsAt.IsZero():
-		return time.Time{}, noNext(now, ErrNoNext, "the period never ends")
-	case !now.Before(p.endsAt):
-		return time.Time{}, noNext(now, errNoNextAfterEnd, "the period ended for good at "+instantText(p.endsAt))
-	}
-	return p.endsAt, nil
-}
-
-func noNext(now time.Time, cause error, reason string) *Error {
-	return fault("now", instantText(now), cause, "%s", reason)
-}
-
-// Longest gives the longest that any window of p can be that At gives for an
-// instant since 1970, clock changes included: 25h for a day in Berlin. It is
-// what a record must be kept for to be counted to the end of its window. It is
-// false if there is no such bound: a Lifetime that lacks an end or a start, a
-// window longer than the 292 years of a time.Duration, and a nil or zero Period.
-// It walks the zone's clock changes, some 0.1 ms: ask once.
-//
-// Only Resume, after zone data changed, can give one window that is longer, by
-// at most half of the one before.
-func (p *Period) Longest() (time.Duration, bool) {
-	if p == nil || p.kind == "" {
-		return 0, false
-	}
-	switch p.kind {
-	case Fixed, FirstUse, Sliding:
-		return p.duration(), true
-	case Lifetime:
-		if p.startsAt.IsZero() || p.endsAt.IsZero() {
-			return 0, false
-		}
-		d := p.endsAt.Sub(p.startsAt)
-		return d, d < math.MaxInt64
-	case Hourly:
-		return time.Duration(hour+p.clock.setBack()) * time.Second, true
-	}
-	return time.Duration(p.labels.longest()+p.clock.setBack()) * time.Second, true
-}
-
 // Kind gives the kind; empty for a nil or zero Period.
 func (p *Period) Kind() Kind {
 	if p == nil {
@@ -241,69 +173,4 @@ func (p *Period) Spec() Spec {
 		return Spec{}
 	}
 	return p.spec.clone()
-}
-
-// String says what the period is, for people: "Weekly from Monday 09:00
-// Europe/Berlin".
-func (p *Period) String() string {
-	if p == nil || p.kind == "" {
-		return "invalid period"
-	}
-	at := or(p.spec.TimeOfDay, "00:00") + " " + p.zone
-	switch p.kind {
-	case Hourly:
-		return "Hourly " + p.zone
-	case Daily:
-		return "Daily from " + at
-	case Weekly:
-		return "Weekly from " + or(p.spec.WeekStart, "Monday") + " " + at
-	case Monthly:
-		return "Monthly from " + monthDayText(p.labels.monthDay) + " " + at
-	case Quarterly, Yearly:
-		return string(p.kind) + " from " + monthDayText(p.labels.monthDay) + " of " + time.Month(p.labels.origin+1).String() + " " + at
-	case Cycle:
-		return "Every " + p.cycleText() + " from " + instantText(*p.spec.Anchor) + " " + p.zone
-	case Fixed:
-		return "Every " + p.spec.Duration + " from " + instantText(time.Unix(p.anchor, 0))
-	case FirstUse:
-		return p.spec.Duration + " from first use"
-	case Sliding:
-		return "last " + p.spec.Duration
-	}
-	return p.lifetimeText()
-}
-
-func (p *Period) cycleText() string {
-	unit := map[string]string{"Day": "day", "Week": "week", "Month": "month", "Year": "year"}[p.spec.Unit]
-	if p.spec.Every == nil || *p.spec.Every == 1 {
-		return unit
-	}
-	return strconv.Itoa(int(*p.spec.Every)) + " " + unit + "s"
-}
-
-func (p *Period) lifetimeText() string {
-	start, end := instantText(p.startsAt), instantText(p.endsAt)
-	switch {
-	case p.startsAt.IsZero() && p.endsAt.IsZero():
-		return "Lifetime without end"
-	case p.endsAt.IsZero():
-		return "Lifetime from " + start
-	case p.startsAt.IsZero():
-		return "Lifetime until " + end
-	}
-	return "Lifetime from " + start + " until " + end
-}
-
-func monthDayText(d int64) string {
-	if d == 31 {
-		return "the last day"
-	}
-	return "day " + strconv.FormatInt(d, 10)
-}
-
-func or(s, instead string) string {
-	if s == "" {
-		return instead
-	}
-	return s
 }

@@ -35,7 +35,7 @@ func (p *Period) Resume(prev Window, now time.Time) (Window, error) {
 	case FirstUse:
 		return p.firstUse(prev, now)
 	}
-	if prev == (Window{}) {
+	if prev.empty() {
 		return p.At(now)
 	}
 	if prev.LookBack || prev.Start.IsZero() || !prev.Start.Before(prev.End) {
@@ -63,39 +63,34 @@ func (p *Period) before(prev Window, now time.Time) (Window, error) {
 // after answers for an instant at or behind the end of what is stored.
 func (p *Period) after(prev Window, now time.Time) (Window, error) {
 	w, err := p.At(now)
-	if err != nil || !w.Start.After(prev.End) && w.Start.Equal(prev.End) {
-		return w, err
+	if err != nil {
+		return Window{}, err
 	}
 	turn, err := p.At(prev.End)
 	if err != nil {
 		return Window{}, err
 	}
-	end := turn.End
-	if !turn.Start.Equal(prev.End) {
-		// The data changed: prev.End is a boundary no more.
-		probe, err := p.At(prev.End.Add(prev.End.Sub(prev.Start) / 2))
-		if err != nil {
-			return Window{}, err
-		}
-		end = probe.End
+	if turn.Start.Equal(prev.End) {
+		return w, nil // still a boundary, so that no window reaches over it
 	}
-	if now.Before(end) {
-		return Window{Start: prev.End, End: end}, nil
+	probe, err := p.At(prev.End.Add(prev.End.Sub(prev.Start) / 2))
+	if err != nil {
+		return Window{}, err
 	}
-	if w.Start.Before(end) {
-		w.Start = end // cannot be: end is a boundary
+	if now.Before(probe.End) {
+		return Window{Start: prev.End, End: probe.End}, nil
 	}
-	return w, nil
+	return w, nil // starts at probe.End or later
 }
 
 // firstUse answers for the use at now of a FirstUse period.
 func (p *Period) firstUse(prev Window, now time.Time) (Window, error) {
-	opened := utc(prev.Start)
-	if prev.Start.IsZero() {
-		if prev != (Window{}) {
-			return Window{}, fault("window", prev.String(), ErrInvalidWindow, "a stored window of a FirstUse period has a start")
-		}
-		opened = utc(now)
+	opened := utc(now)
+	switch {
+	case !prev.Start.IsZero() && !prev.LookBack:
+		opened = utc(prev.Start)
+	case !prev.empty():
+		return Window{}, fault("window", prev.String(), ErrInvalidWindow, "a stored window of a FirstUse period has a start and does not look back")
 	}
 	if now.Before(opened) {
 		return Window{}, fault("now", instantText(now), ErrNotOpen, "it lies before the window that opened at %s", instantText(opened))

@@ -26,6 +26,9 @@ func (w Window) Contains(t time.Time) bool {
 	return (w.Start.IsZero() || !t.Before(w.Start)) && (w.End.IsZero() || t.Before(w.End))
 }
 
+// empty says whether w is the zero Window, in any Location.
+func (w Window) empty() bool { return w.Start.IsZero() && w.End.IsZero() && !w.LookBack }
+
 // String writes w as an interval of RFC 3339 instants, with the brackets that
 // say which bound is part of it.
 func (w Window) String() string {
