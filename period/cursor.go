@@ -1,0 +1,77 @@
+package period
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Cursor answers like Period.At and remembers the latest window it has computed,
+// so that asking about the present costs two comparisons until the window turns.
+// It is safe for concurrent use and must not be copied. A nil Cursor, the zero
+// Cursor and one of a nil Period answer with ErrNotCompiled.
+//
+// Late instants do not evict the window in use: only a newer one replaces it. An
+// instant in the future does, and makes the present slow until it gets there; plan
+// with Period.At.
+type Cursor struct {
+	period *Period
+	last   atomic.Pointer[span]
+}
+
+// span is a window and its bounds in Unix seconds.
+type span struct {
+	start, end int64
+	window     Window
+}
+
+// NewCursor gives a Cursor of p.
+func NewCursor(p *Period) *Cursor { return &Cursor{period: p} }
+
+// Period gives the period that the Cursor is of; nil for a nil Cursor.
+func (c *Cursor) Period() *Period {
+	if c == nil {
+		return nil
+	}
+	return c.period
+}
+
+// At answers exactly as Period.At does.
+func (c *Cursor) At(now time.Time) (Window, error) {
+	if c == nil {
+		return (*Period)(nil).At(now)
+	}
+	if s := c.last.Load(); s != nil {
+		if u := now.Unix(); s.start <= u && u < s.end {
+			return s.window, nil
+		}
+	}
+	return c.miss(now)
+}
+
+func (c *Cursor) miss(now time.Time) (Window, error) {
+	w, err := c.period.At(now)
+	if err == nil {
+		c.keep(w)
+	}
+	return w, err
+}
+
+// keep remembers w if it can be told by whole seconds whether it holds an
+// instant, and is newer. The first second of all is left out because it holds the
+// zero time, and the last year because what follows is out of range.
+func (c *Cursor) keep(w Window) {
+	switch c.period.kind {
+	case Sliding, FirstUse, Lifetime:
+		return
+	}
+	s := &span{start: w.Start.Unix(), end: w.End.Unix(), window: w}
+	if s.start <= firstSecond || s.end > lastSecond {
+		return
+	}
+	for {
+		last := c.last.Load()
+		if last != nil && last.start >= s.start || c.last.CompareAndSwap(last, s) {
+			return
+		}
+	}
+}
