@@ -1,0 +1,98 @@
+# bursar. `make` alone says what there is. Everything here needs GNU make, bash, Go and a C compiler (for -race); the
+# linter and the generators are built from the module that internal/tools pins.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+GO ?= go
+# Nothing here is a release: no binary needs the commit in it, and git refuses to tell it to another user than the clone's.
+export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -buildvcs=false)
+
+TESTFLAGS ?= -race -timeout 20m
+FUZZTIME ?= 30s
+BENCH ?= .
+BENCHTIME ?= 1s
+MAX_LINES := 500
+MIN_COVER := 95
+
+TOOL := $(GO) tool -modfile='$(CURDIR)/internal/tools/go.mod'
+PURE := period usage budget budget/v1alpha1 podspec policy
+
+# Every nested module, and those of them that have Go files (the others only pin programs).
+NESTED := $(patsubst ./%/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path '*/testdata/*' | sort))
+CODE := $(foreach m,$(NESTED),$(if $(shell find $(m) -name '*.go' | head -n 1),$(m)))
+
+##@ Every day
+
+.PHONY: help
+help: ## This list
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z][a-z-]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: demo
+demo: ## Play a day of tasks under budgets on a simulated clock, without a cluster
+	@$(GO) run ./examples/quickstart
+
+.PHONY: test
+test: ## Run every test, and the seeds of every fuzz target, under the race detector (TESTFLAGS=)
+	$(GO) test $(TESTFLAGS) ./...
+
+.PHONY: lint
+lint: lint-lines ## Vet and lint every module (the first run builds the linter, some minutes)
+	@for module in . $(CODE); do \
+	  echo "lint: $$module"; \
+	  (cd "$$module" && $(GO) vet ./... && $(TOOL) golangci-lint run --config '$(CURDIR)/.golangci.yml' ./...); \
+	done
+
+.PHONY: lint-lines
+lint-lines: # No Go file written by hand has more than MAX_LINES lines
+	@find . -name '*.go' -not -name 'zz_generated*' -exec wc -l {} + | awk -v max=$(MAX_LINES) \
+	  '$$2 != "total" && $$1 > max { print $$2 ": " $$1 " lines, the limit is " max ": split it by subject"; bad = 1 } END { exit bad }'
+
+##@ Before a change is sent
+
+.PHONY: generate
+generate: ## Write the generated files again: deep copies, CRDs, go:generate
+	$(GO) generate ./...
+ifneq ($(wildcard budget/v1alpha1/*.go),)
+	$(TOOL) controller-gen object paths=./budget/v1alpha1
+	$(TOOL) controller-gen crd paths=./budget/v1alpha1 output:crd:artifacts:config=budget/v1alpha1/crds
+endif
+
+# The tree is compared with itself, so that neither git nor a clean checkout is needed.
+SUMS = find . -type f -not -path './.git/*' -not -path './bin/*' -exec cksum {} + | LC_ALL=C sort -k3
+
+.PHONY: verify
+verify: ## Fail where generated files, go.mod files or formatting are not up to date
+	@before=$$($(SUMS)); $(MAKE) --no-print-directory generate; after=$$($(SUMS)); \
+	diff <(echo "$$before") <(echo "$$after") | sed -n 's/^> [0-9]* [0-9]* /stale, now generated again: /p'; \
+	[ "$$before" = "$$after" ]
+	@for module in . $(NESTED); do echo "go mod tidy -diff: $$module"; (cd "$$module" && $(GO) mod tidy -diff); done
+	@unformatted=$$(gofmt -l -s .); [ -z "$$unformatted" ] || { echo "not formatted: $$unformatted"; exit 1; }
+
+.PHONY: cover
+cover: ## Fail where the tests of a pure package run less than MIN_COVER percent of its statements
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; status=0; \
+	for package in $(PURE); do \
+	  $(GO) test -coverprofile="$$dir/profile" "./$$package" > "$$dir/log" || { cat "$$dir/log"; exit 1; }; \
+	  awk -v package="$$package" -v min=$(MIN_COVER) -f internal/tools/cover.awk "$$dir/profile" || status=1; \
+	done; exit $$status
+
+.PHONY: fuzz
+fuzz: ## Fuzz every target for FUZZTIME, then run the exhaustive tests (BURSAR_LONG=1)
+	@files=$$(grep -rlE --include='*_test.go' '^func Fuzz' . | sort || true); \
+	for file in $$files; do \
+	  for target in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]*)\(.*/\1/p' "$$file"); do \
+	    echo "fuzz: $$(dirname "$$file") $$target for $(FUZZTIME)"; \
+	    $(GO) test -C "$$(dirname "$$file")" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) .; \
+	  done; \
+	done
+	BURSAR_LONG=1 $(GO) test -timeout 120m ./...
+
+.PHONY: bench
+bench: ## Run the benchmarks, each with its ratio to a floor or a naive twin (BENCH= BENCHTIME=)
+	@dirs=$$(grep -rlE --include='*_test.go' '^func Benchmark' . | grep -vE '^\./($(subst $() ,|,$(NESTED)))/' | xargs -n 1 dirname | sort -u); \
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $$dirs | awk -f internal/tools/bench.awk
