@@ -14,7 +14,7 @@ import (
 // that run backwards or are left out, changes of 15, 20, 30 and 120 minutes, odd
 // seconds, rules without a table.
 var bruteZones = []string{
-	"Africa/Cairo", "Africa/Casablanca", "Africa/Monrovia", "America/Asuncion", "America/Caracas", "America/Goose_Bay",
+	"Africa/Cairo", "Africa/Casablanca", "Africa/Monrovia", "America/Asuncion", "America/Caracas", "America/Ciudad_Juarez", "America/Goose_Bay",
 	"America/Havana", "America/Santiago", "America/Sao_Paulo", "America/St_Johns", "Antarctica/Casey", "Antarctica/Troll",
 	"Asia/Amman", "Asia/Beirut", "Asia/Kathmandu", "Asia/Pyongyang", "Atlantic/Azores", "Australia/Lord_Howe",
 	"Europe/Berlin", "Pacific/Apia", "Pacific/Kiritimati", "Pacific/Kwajalein",

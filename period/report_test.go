@@ -27,6 +27,7 @@ func TestDaysOfZonesWithAwkwardMidnights(t *testing.T) {
 		"Apia, the day before the one left out":         {"Pacific/Apia", "2011-12-29T10:00:00Z", "2011-12-29T10:00:00Z", "2011-12-30T10:00:00Z"},
 		"Kwajalein, the day before the one left out":    {"Pacific/Kwajalein", "1993-08-21T00:00:00Z", "1993-08-20T12:00:00Z", "1993-08-21T12:00:00Z"},
 		"Kathmandu, a jump of 15 minutes at midnight":   {"Asia/Kathmandu", "1985-12-31T18:30:00Z", "1985-12-31T18:30:00Z", "1986-01-01T18:15:00Z"},
+		"Ciudad Juarez, 23:00 again at a midnight":      {"America/Ciudad_Juarez", "2022-11-30T06:59:59Z", "2022-11-29T06:00:00Z", "2022-11-30T07:00:00Z"},
 		"Toronto, a jump over midnight from 23:30":      {"America/Toronto", "1919-03-31T04:29:59Z", "1919-03-30T05:00:00Z", "1919-03-31T04:30:00Z"},
 	} {
 		t.Run(name, func(t *testing.T) {
