@@ -36,20 +36,27 @@ func (c *Cursor) Period() *Period {
 }
 
 // At answers exactly as Period.At does.
-func (c *Cursor) At(now time.Time) (Window, error) {
-	if c == nil {
-		return (*Period)(nil).At(now)
-	}
-	if s := c.last.Load(); s != nil {
-		if u := now.Unix(); s.start <= u && u < s.end {
-			return s.window, nil
-		}
+func (c *Cursor) At(now time.Time) (w Window, err error) {
+	if s := c.hit(now.Unix()); s != nil {
+		w.Start, w.End = s.window.Start, s.window.End
+		return w, nil
 	}
 	return c.miss(now)
 }
 
+// hit gives the span remembered, if it holds the Unix second.
+func (c *Cursor) hit(u int64) *span {
+	if c == nil {
+		return nil
+	}
+	if s := c.last.Load(); s != nil && s.start <= u && u < s.end {
+		return s
+	}
+	return nil
+}
+
 func (c *Cursor) miss(now time.Time) (Window, error) {
-	w, err := c.period.At(now)
+	w, err := c.Period().At(now)
 	if err == nil {
 		c.keep(w)
 	}
