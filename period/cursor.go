@@ -36,10 +36,9 @@ func (c *Cursor) Period() *Period {
 }
 
 // At answers exactly as Period.At does.
-func (c *Cursor) At(now time.Time) (w Window, err error) {
+func (c *Cursor) At(now time.Time) (Window, error) {
 	if s := c.hit(now.Unix()); s != nil {
-		w.Start, w.End = s.window.Start, s.window.End
-		return w, nil
+		return s.window, nil
 	}
 	return c.miss(now)
 }
@@ -71,13 +70,20 @@ func (c *Cursor) keep(w Window) {
 	case Sliding, FirstUse, Lifetime:
 		return
 	}
-	s := &span{start: w.Start.Unix(), end: w.End.Unix(), window: w}
-	if s.start <= firstSecond || s.end > lastSecond {
+	start, end := w.Start.Unix(), w.End.Unix()
+	if start <= firstSecond || end > lastSecond {
 		return
 	}
+	var newer *span
 	for {
 		last := c.last.Load()
-		if last != nil && last.start >= s.start || c.last.CompareAndSwap(last, s) {
+		if last != nil && last.start >= start {
+			return
+		}
+		if newer == nil {
+			newer = &span{start: start, end: end, window: w}
+		}
+		if c.last.CompareAndSwap(last, newer) {
 			return
 		}
 	}
