@@ -48,6 +48,27 @@ func TestACursorAnswersLikeItsPeriodAtTheEdgesOfTheYears(t *testing.T) {
 	}
 }
 
+// A late instant computes its window and leaves the live one where it is: else
+// each of the two questions would store a window, which allocates.
+func TestALateInstantDoesNotEvictTheLiveWindow(t *testing.T) {
+	now := instant(t, "2026-03-08T12:00:00Z")
+	for _, spec := range everyKind(t)[:8] {
+		cursor := period.NewCursor(compile(t, spec))
+		late := now.AddDate(-2, 0, 0)
+		for _, at := range []time.Time{late, now} {
+			if _, err := cursor.At(at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := testing.AllocsPerRun(100, func() {
+			_, _ = cursor.At(late)
+			_, _ = cursor.At(now)
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", cursor.Period(), n)
+		}
+	}
+}
+
 func TestACursorIsSafeForConcurrentUse(t *testing.T) {
 	base := instant(t, "2026-03-07T00:00:00Z").Unix()
 	for _, spec := range everyKind(t) {
