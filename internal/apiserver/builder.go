@@ -156,6 +156,6 @@ func (b Builder) build(ctx context.Context, r recipe, folder, binary string) (er
 
 func (b Builder) say(format string, args ...any) {
 	if b.Log != nil {
-		fmt.Fprintf(b.Log, "apiserver: "+format+"\n", args...)
+		_, _ = fmt.Fprintf(b.Log, "apiserver: "+format+"\n", args...)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // lock holds a file for this process until unlock is called or the process ends, in whatever way. It calls busy once when
 // another one holds the file.
 func lock(ctx context.Context, path string, busy func()) (unlock func(), err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
