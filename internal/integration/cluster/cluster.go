@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"testing"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -39,9 +38,9 @@ type Cluster struct {
 // startWithin bounds the start of all processes, on a machine that has other work.
 const startWithin = 2 * time.Minute
 
-// Main starts the API server, runs the tests, stops the API server and gives the exit code for os.Exit. Where the API
-// server does not start it says why and gives 1: nothing is skipped.
-func (c *Cluster) Main(m *testing.M, o Options) int {
+// Main starts the API server, runs the tests (m is a *testing.M), stops the API server and gives the exit code for os.Exit.
+// Where the API server does not start it says why and gives 1: nothing is skipped.
+func (c *Cluster) Main(m interface{ Run() int }, o Options) int {
 	if dir := os.Getenv(superviseIn); dir != "" {
 		return supervise(dir, o)
 	}

@@ -27,12 +27,12 @@ func (c *Cluster) Namespace(t testing.TB, labels map[string]string) string {
 	return namespace.Name
 }
 
-// Eventually calls check until it gives nil, and fails the test with its last error after 30 seconds. What says in words
+// Eventually calls check until it gives nil, and fails the test with its last error after a minute. What says in words
 // what is awaited. The API server is eventually consistent with its own informers: a quota that was just written is
 // enforced some milliseconds later.
 func Eventually(t testing.TB, what string, check func(ctx context.Context) error) {
 	t.Helper()
-	const patience, pause = 30 * time.Second, 20 * time.Millisecond
+	const patience, pause = time.Minute, 20 * time.Millisecond
 	start := time.Now()
 	for {
 		err := check(t.Context())

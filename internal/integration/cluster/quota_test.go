@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,54 +12,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/bursar-dev/bursar/internal/apiserver"
 	"github.com/bursar-dev/bursar/internal/integration/cluster"
 )
-
-var shared cluster.Cluster
-
-func TestMain(m *testing.M) {
-	os.Exit(shared.Main(m, cluster.Options{Controllers: []string{"resourcequota-controller", "namespace-controller"}}))
-}
-
-func TestTheServerSaysItsVersion(t *testing.T) {
-	said, err := exec.CommandContext(t.Context(), filepath.Join(shared.Assets, apiserver.APIServer), "--version").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := strings.TrimPrefix(strings.TrimSpace(string(said)), "Kubernetes ")
-
-	// Binaries that we have built are of the release that we pin.
-	sources, err := apiserver.Locate(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours := apiserver.Builder{Sources: sources}
-	if folder, _, err := ours.Find(); err != nil {
-		t.Fatal(err)
-	} else if folder == shared.Assets {
-		versions, err := ours.Versions()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want = versions.Kubernetes
-	}
-
-	server, err := discovery.NewDiscoveryClientForConfig(shared.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := server.ServerVersion()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got.GitVersion); diff != "" {
-		t.Error(diff)
-	}
-}
 
 // quotaKeys are the dimensions of row B4.
 var quotaKeys = []corev1.ResourceName{

@@ -74,18 +74,11 @@ func serve(ctx context.Context, dir, scratch string, o Options) (err error) {
 	if err := os.Setenv("TMPDIR", scratch); err != nil {
 		return err
 	}
-	env := &envtest.Environment{ControlPlaneStartTimeout: time.Minute, ControlPlaneStopTimeout: time.Minute}
-	flags := env.ControlPlane.GetAPIServer().Configure()
-	for name, values := range o.APIServerFlags {
-		flags.Append(name, values...)
-	}
-	out, err := os.Create(filepath.Join(dir, "kube-apiserver.log"))
+	env, closeLogs, err := o.environment(dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, out.Close()) }()
-	env.ControlPlane.GetAPIServer().Out, env.ControlPlane.GetAPIServer().Err = out, out
-
+	defer func() { err = errors.Join(err, closeLogs()) }()
 	if _, err := env.Start(); err != nil {
 		return errors.Join(err, env.Stop())
 	}
@@ -104,6 +97,31 @@ func serve(ctx context.Context, dir, scratch string, o Options) (err error) {
 	fmt.Println(ready)
 	<-ctx.Done()
 	return nil
+}
+
+// environment is etcd and kube-apiserver as the options want them, each with its own log.
+func (o Options) environment(dir string) (env *envtest.Environment, closeLogs func() error, err error) {
+	etcd, err := os.Create(filepath.Join(dir, apiserver.Etcd+".log"))
+	if err != nil {
+		return nil, nil, err
+	}
+	server, err := os.Create(filepath.Join(dir, apiserver.APIServer+".log"))
+	if err != nil {
+		return nil, nil, errors.Join(err, etcd.Close())
+	}
+	env = &envtest.Environment{
+		// Whatever the environment says: tests never run on a cluster that somebody uses.
+		UseExistingCluster:       new(false),
+		ControlPlaneStartTimeout: time.Minute,
+		ControlPlaneStopTimeout:  time.Minute,
+	}
+	env.ControlPlane.Etcd = &envtest.Etcd{Out: etcd, Err: etcd}
+	control := env.ControlPlane.GetAPIServer()
+	control.Out, control.Err = server, server
+	for name, values := range o.APIServerFlags {
+		control.Configure().Append(name, values...)
+	}
+	return env, func() error { return errors.Join(etcd.Close(), server.Close()) }, nil
 }
 
 // A follower is a process that works on the API server.
