@@ -20,6 +20,7 @@ var benchNow = time.Date(2026, 6, 30, 12, 0, 0, 0, time.UTC)
 // hundred gives 100 budgets of a namespace with two limits each, 10 of which
 // match a task with the labels of benchLabels(0).
 func hundred(tb testing.TB) []*budget.Rule {
+	tb.Helper()
 	rules := make([]*budget.Rule, 100)
 	for i := range rules {
 		rules[i] = compiled(tb, &budgetv1alpha1.TaskBudget{

@@ -1,6 +1,7 @@
 package budget_test
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestAdmitIsTheLaw(t *testing.T) {
 		allowed := true
 		for i, rule := range in.Rules {
 			spec := w.budgets[i].Spec
-			if rule.Matches(in.Task.Namespace, in.Task.Labels) && spec.Action != budgetv1alpha1.ActionWarn && !admits(t, rule, spec, in) {
+			if rule.Matches(in.Task.Namespace, in.Task.Labels) && spec.Action != budgetv1alpha1.ActionWarn && !admits(rule, spec, in) {
 				allowed = false
 			}
 		}
@@ -50,7 +51,7 @@ func TestAdmitIsTheLaw(t *testing.T) {
 	})
 }
 
-func admits(t *rapid.T, rule *budget.Rule, spec budgetv1alpha1.TaskBudgetSpec, in budget.Input) bool {
+func admits(rule *budget.Rule, spec budgetv1alpha1.TaskBudgetSpec, in budget.Input) bool {
 	if rule.Fault() != nil {
 		return false
 	}
@@ -93,7 +94,7 @@ func TestRetryAtIsTheFirstInstantAtWhichTimeAloneAdmits(t *testing.T) {
 		d := budget.Admit(in)
 		var want time.Time
 		if !d.Allowed {
-			for _, at := range w.instants(t, in.Rules) {
+			for _, at := range w.instants(in.Rules) {
 				in.Now = at
 				if budget.Admit(in).Allowed {
 					want = at
@@ -109,7 +110,7 @@ func TestRetryAtIsTheFirstInstantAtWhichTimeAloneAdmits(t *testing.T) {
 
 // instants lists all instants after now at which time alone changes something,
 // until nothing happens any more.
-func (w *world) instants(t *rapid.T, rules []*budget.Rule) []time.Time {
+func (w *world) instants(rules []*budget.Rule) []time.Time {
 	var list []time.Time
 	horizon := noon.Add(40 * 24 * time.Hour)
 	for _, h := range w.history.Holds {
@@ -216,8 +217,6 @@ func TestAdmitLeavesItsInputAlone(t *testing.T) {
 
 func copyOf(labels map[string]string) map[string]string {
 	list := map[string]string{}
-	for k, v := range labels {
-		list[k] = v
-	}
+	maps.Copy(list, labels)
 	return list
 }

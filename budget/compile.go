@@ -74,6 +74,11 @@ func (c *compiler) fail(reason string, faults ...*field.Error) {
 	}
 }
 
+// failAll notes faults, or else one that stands for them all.
+func (c *compiler) failAll(reason string, faults field.ErrorList, whole *field.Error) {
+	c.fail(reason, append(faults, whole)[:max(1, len(faults))]...)
+}
+
 // note adds to what is wrong with the rule. The first reason stays: the
 // compiler looks first at what decides whom the budget is for.
 func (r *Rule) note(reason, message string) {
@@ -89,13 +94,10 @@ func (c *compiler) selector(path *field.Path, selector *metav1.LabelSelector) {
 		c.fail(ReasonInvalidSelector, field.Required(path, "{} selects every task of the namespace"))
 		return
 	}
-	if faults := metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path); len(faults) > 0 {
-		c.fail(ReasonInvalidSelector, faults...)
-		return
-	}
 	compiled, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {
-		c.fail(ReasonInvalidSelector, field.Invalid(path, metav1.FormatLabelSelector(selector), err.Error()))
+		faults := metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path)
+		c.failAll(ReasonInvalidSelector, faults, field.Invalid(path, metav1.FormatLabelSelector(selector), err.Error()))
 		return
 	}
 	c.rule.selector = compiled
@@ -116,11 +118,12 @@ func (c *compiler) period(path *field.Path, p budgetv1alpha1.Period) *period.Per
 		StartsAt:   instant(p.StartsAt),
 		EndsAt:     instant(p.EndsAt),
 	})
-	for _, fault := range period.Errors(err) {
-		c.fail(ReasonInvalidPeriod, field.Invalid(path.Child(fault.Field), fault.Value, fault.Reason))
-	}
-	if err != nil && c.rule.fault == nil {
-		c.fail(ReasonInvalidPeriod, field.Invalid(path, p.Type, err.Error()))
+	if err != nil {
+		var faults field.ErrorList
+		for _, fault := range period.Errors(err) {
+			faults = append(faults, field.Invalid(path.Child(fault.Field), fault.Value, fault.Reason))
+		}
+		c.failAll(ReasonInvalidPeriod, faults, field.Invalid(path, p.Type, err.Error()))
 	}
 	return compiled
 }

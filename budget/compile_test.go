@@ -145,9 +145,13 @@ func TestCompileRefuses(t *testing.T) {
 		},
 		"records that are not kept for ever in a lifetime": {
 			func(s *spec) {
-				s.Period, s.RecordTTLSeconds = budgetv1alpha1.Period{Type: "Lifetime"}, new(int64(1<<40))
+				s.Period, s.RecordTTLSeconds = budgetv1alpha1.Period{Type: "Lifetime"}, new(int64(1<<30))
 			},
-			[]string{"spec.recordTTLSeconds: Invalid value: 1099511627776: "}, "InvalidSpec",
+			[]string{"spec.recordTTLSeconds: Invalid value: 1073741824: a window of this period may have no end"}, "InvalidSpec",
+		},
+		"records are kept, but the period is wrong": {
+			func(s *spec) { s.Period.Type, s.RecordTTLSeconds = "Dayly", new(int64(1)) },
+			[]string{"spec.period.type: Invalid"}, "InvalidPeriod",
 		},
 		"records that are kept no time": {
 			func(s *spec) { s.RecordTTLSeconds = new(int64) },

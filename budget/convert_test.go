@@ -53,7 +53,7 @@ func TestARecordSurvivesItsStorage(t *testing.T) {
 			StartTime:      completed.Add(-time.Minute),
 			CompletionTime: completed,
 			Results:        map[string]string{"cost-usd": rapid.SampledFrom([]string{"", "0.25", "n/a"}).Draw(t, "cost")},
-			Reported:       usage.Amounts{"builds": rapid.Int64Range(0, 1<<62).Draw(t, "builds"), usage.InputTokens: 5},
+			Reported:       usage.Amounts{usage.OutputTokens: 3, "builds": rapid.Int64Range(0, 1<<62).Draw(t, "builds"), usage.InputTokens: 5},
 			Hold:           rapid.SampledFrom([]*usage.Hold{nil, &hold}).Draw(t, "hold"),
 			TTL:            rapid.SampledFrom([]*time.Duration{nil, &ttl}).Draw(t, "kept"),
 		})

@@ -11,9 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/bursar-dev/bursar/budget"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+	"github.com/bursar-dev/bursar/period"
 	"github.com/bursar-dev/bursar/usage"
 )
 
@@ -258,9 +260,10 @@ func TestALedgerThatCannotBeAskedRefuses(t *testing.T) {
 		ledger budget.View
 		want   string
 	}{
-		"no ledger":             {nil, "there is no ledger to ask"},
-		"a ledger in error":     {broken{used: errors.New("the cache is not synced")}, "the cache is not synced"},
-		"a ledger in confusion": {broken{used: fmt.Errorf("wrapped: %w", errors.New("\xff"))}, "wrapped"},
+		"no ledger":                    {nil, "there is no ledger to ask"},
+		"a ledger in error":            {broken{used: errors.New("the cache is not synced")}, "the cache is not synced"},
+		"a ledger in a flood of words": {broken{used: errors.New(strings.Repeat("é", 1<<20))}, "éé"},
+		"a ledger in confusion":        {broken{used: fmt.Errorf("wrapped: %w", errors.New("\xff"))}, "wrapped"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -306,7 +309,10 @@ func TestInputsThatCannotBeJudgedAreRefused(t *testing.T) {
 		"no clock":           {func(in *budget.Input) { in.Now = time.Time{} }, "now is required"},
 		"a year without end": {func(in *budget.Input) { in.Now = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) }, "year 9999"},
 		"a nil rule":         {func(in *budget.Input) { in.Rules = append(in.Rules, nil) }, "rules[1] is nil"},
-		"no namespace":       {func(in *budget.Input) { in.Task.Namespace = "" }, "namespace is required"},
+		"nothing has a name": {
+			func(in *budget.Input) { in.Task = budget.Task{Estimate: usage.Amounts{usage.Tasks: -1}} }, "task: estimate: tasks -1",
+		},
+		"no namespace": {func(in *budget.Input) { in.Task.Namespace = "" }, "namespace is required"},
 		"a negative estimate": {
 			func(in *budget.Input) { in.Task.Estimate = usage.Amounts{usage.CostUSD: -usage.USD} }, "costUSD -1: must not be negative",
 		},
@@ -349,5 +355,166 @@ func TestUnusualInputsAreJudged(t *testing.T) {
 	}
 	if d := budget.Admit(budget.Input{Now: noon}); !d.Allowed {
 		t.Errorf("no budget is no gate: %s", d.Message())
+	}
+}
+
+func TestExceeded(t *testing.T) {
+	d := decide(t, "1", daily(func(s *budgetv1alpha1.TaskBudgetSpec) {
+		s.MaxInputTokens, s.MaxOutputTokens, s.UnknownUsage = new(int64(9)), new(int64), "Ignore"
+	}))
+	want := []usage.Meter{usage.CostUSD, usage.OutputTokens}
+	if diff := cmp.Diff(want, d.Verdicts[0].Exceeded()); diff != "" {
+		t.Error(diff)
+	}
+	remedies := map[string]func(*budgetv1alpha1.TaskBudgetSpec){
+		"raise the limit; 0":             func(s *budgetv1alpha1.TaskBudgetSpec) { s.MaxCostUSD = nano(0) },
+		"lower the estimate":             func(s *budgetv1alpha1.TaskBudgetSpec) { s.MaxCostUSD = nano(usage.MustUSD("0.2")) },
+		"or choose another spec.unknown": func(s *budgetv1alpha1.TaskBudgetSpec) { s.MaxInputTokens = new(int64(1)) },
+	}
+	for want, change := range remedies {
+		if got := decide(t, "0", daily(change)); !strings.Contains(got.Verdicts[0].Remedy(), want) {
+			t.Errorf("%s: the remedy is %q", got.Message(), got.Verdicts[0].Remedy())
+		}
+	}
+	ended := decide(t, "", daily(func(s *budgetv1alpha1.TaskBudgetSpec) {
+		s.Period = budgetv1alpha1.Period{Type: "Lifetime", EndsAt: &metav1.Time{Time: noon}}
+	}))
+	if got := ended.Verdicts[0].Remedy(); !strings.Contains(got, "move spec.period.endsAt") {
+		t.Errorf("the remedy after a budget's life is %q", got)
+	}
+	room := decide(t, "", daily(nil)).Verdicts[0]
+	if room.Remedy() != "" || room.String() != "TaskBudget team-a/daily has room" {
+		t.Errorf("a budget with room says %q and has the remedy %q", room.String(), room.Remedy())
+	}
+}
+
+// TestALedgerWithAViewOfItsOwn: whatever a View answers, the decision stands.
+func TestALedgerWithAViewOfItsOwn(t *testing.T) {
+	for _, err := range []error{period.ErrBeforeStart, period.ErrAfterEnd} {
+		in := ask("new", compiled(t, daily(nil)))
+		in.Ledger = broken{used: err}
+		if d := budget.Admit(in); d.Allowed || !d.RetryAt.IsZero() || d.Message() == "" || d.Explain() == "" {
+			t.Errorf("%v: %+v", err, d)
+		}
+	}
+}
+
+// tired answers a number of questions and then no more.
+type tired struct {
+	usage.History
+	left *int
+}
+
+func (l tired) Used(q usage.Query) (usage.Balance, error) {
+	if *l.left--; *l.left < 0 {
+		return usage.Balance{}, errors.New("tired")
+	}
+	return l.History.Used(q)
+}
+
+// TestRetryNeverPromisesOnALedgerThatFails: the decision stands, and there is no
+// instant of which it could be said that time alone admits.
+func TestRetryNeverPromisesOnALedgerThatFails(t *testing.T) {
+	rules := []*budget.Rule{
+		compiled(t, daily(nil)),
+		compiled(t, daily(func(s *budgetv1alpha1.TaskBudgetSpec) {
+			s.Period = budgetv1alpha1.Period{Type: "Sliding", Duration: "2h"}
+		})),
+	}
+	history := usage.History{}
+	for i, cost := range []string{"1", "1"} {
+		record, err := usage.RecordUsage(usage.Completion{
+			Task: usage.Task{UID: types.UID(cost + string(rune('a'+i))), Namespace: "team-a"}, Phase: usage.Succeeded,
+			CompletionTime: noon.Add(time.Duration(2*i-1) * 30 * time.Minute), Results: map[string]string{"cost-usd": cost},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		history.Records = append(history.Records, record)
+	}
+	history.Holds = []usage.Hold{{
+		UID: "h", Namespace: "team-a", ExpiresAt: noon.Add(time.Hour), Amounts: usage.Amounts{usage.CostUSD: usage.USD},
+	}}
+	for _, rule := range rules {
+		in := ask("new", rule)
+		in.Ledger = history
+		right := budget.Admit(in).RetryAt
+		if right.IsZero() {
+			t.Fatalf("%s: time makes no room", rule.Period())
+		}
+		silent := 0
+		for n := range 200 {
+			left := n + 1
+			in.Ledger = tired{history, &left}
+			d := budget.Admit(in)
+			if d.Allowed || !d.RetryAt.IsZero() && !d.RetryAt.Equal(right) {
+				t.Fatalf("%s: after %d answers allowed %v, retry at %s and not %s", rule.Period(), n+1, d.Allowed, d.RetryAt, right)
+			}
+			if d.RetryAt.IsZero() {
+				silent++
+			}
+		}
+		if silent == 0 || silent == 200 {
+			t.Errorf("%s: %d of 200 ledgers failed", rule.Period(), silent)
+		}
+	}
+}
+
+// scripted is a ledger that answers as it is told.
+type scripted struct {
+	balance usage.Balance
+	turns   func(usage.Query) usage.Turns
+}
+
+func (s scripted) Used(q usage.Query) (usage.Balance, error) {
+	balance, err := usage.History{}.Used(q)
+	balance.Known, balance.Held = s.balance.Known, s.balance.Held
+	return balance, err
+}
+
+func (s scripted) Turns(q usage.Query) (usage.Turns, error) { return s.turns(q), nil }
+
+// TestTheSearchForRoomEnds: it answers with how far it has come.
+func TestTheSearchForRoomEnds(t *testing.T) {
+	sliding := func(s *budgetv1alpha1.TaskBudgetSpec) {
+		s.Period = budgetv1alpha1.Period{Type: "Sliding", Duration: "2h"}
+	}
+	hourly := func(s *budgetv1alpha1.TaskBudgetSpec) { s.Period = budgetv1alpha1.Period{Type: "Hourly"} }
+	tests := map[string]struct {
+		change func(*budgetv1alpha1.TaskBudgetSpec)
+		turns  func(q usage.Query) usage.Turns
+		want   time.Time
+	}{
+		"records for ever": {
+			sliding, func(q usage.Query) usage.Turns {
+				return usage.Turns{Next: q.At.Add(time.Second), Last: q.At.Add(time.Hour)}
+			},
+			noon.Add(9_999 * time.Second),
+		},
+		"a hold without an end": {
+			hourly, func(q usage.Query) usage.Turns {
+				return usage.Turns{Next: noon.Add(1 << 60), Last: noon.Add(1 << 60), Falling: true}
+			},
+			noon.Truncate(time.Hour).Add(5_000 * time.Hour),
+		},
+		"a ledger that contradicts itself": {
+			sliding, func(usage.Query) usage.Turns {
+				return usage.Turns{Next: noon.Add(1), Last: noon.Add(-1), Falling: true}
+			},
+			time.Time{},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := ask("new", compiled(t, daily(tt.change)))
+			in.Ledger = scripted{usage.Balance{Known: 1 << 60}, tt.turns}
+			if d := budget.Admit(in); d.Allowed || !d.RetryAt.Equal(tt.want) {
+				t.Errorf("allowed %v, retry at %s, want %s", d.Allowed, d.RetryAt, tt.want)
+			}
+		})
+	}
+	o := budget.Observe(compiled(t, daily(nil)), scripted{balance: usage.Balance{Known: -5}}, nil, noon)
+	if o.Percent != 0 {
+		t.Errorf("less than nothing is %d percent", o.Percent)
 	}
 }

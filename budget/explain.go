@@ -76,23 +76,23 @@ func (v *Verdict) explain(text *strings.Builder) {
 	}
 }
 
-// table writes the figures, one limit a line.
+// table writes the figures, one limit a line. A strings.Builder does not fail.
 func (v *Verdict) table(text *strings.Builder) {
 	if len(v.Figures) == 0 {
 		return
 	}
 	table := tabwriter.NewWriter(text, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(table, "  meter\tused\theld\testimate\tlimit\tremaining\tunknown\t\n")
+	_, _ = fmt.Fprint(table, "  meter\tused\theld\testimate\tlimit\tremaining\tunknown\t\n")
 	for i := range v.Figures {
 		f := &v.Figures[i]
 		estimate := "-"
 		if f.Estimated {
 			estimate = f.Meter.Format(f.Estimate)
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", f.Meter, f.Meter.Format(f.Used), f.Meter.Format(f.Held),
+		_, _ = fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", f.Meter, f.Meter.Format(f.Used), f.Meter.Format(f.Held),
 			estimate, f.Meter.Format(f.Limit), f.Meter.Format(f.Remaining), f.Unknown)
 	}
-	_ = table.Flush() // a strings.Builder does not fail
+	_ = table.Flush()
 }
 
 // window tells a window, and that it has no bound where it has none.

@@ -16,32 +16,38 @@ const maxMessage = 4096
 // the figure and the limit. It is bounded; where not all budgets find room it
 // says how many are left out. For an allowed task it says so.
 func (d *Decision) Message() string {
-	refusals := d.Refusals()
 	switch {
 	case d.Fault != "":
 		return d.Fault
-	case d.Allowed && d.Hold != nil && d.Hold.AdmittedAt.Before(d.At):
-		return "Admitted already at " + stamp(d.Hold.AdmittedAt) + "."
-	case d.Allowed && len(d.Verdicts) == 0:
-		return "No budget is for this task."
 	case d.Allowed:
-		return "Every budget has room."
-	case len(refusals) == 0:
+		return d.admission()
+	}
+	refusals := d.Refusals()
+	if len(refusals) == 0 {
 		return "No decision was made."
 	}
-	var text strings.Builder
-	for i := range refusals {
-		part := refusals[i].String()
-		if i > 0 && text.Len()+len(part) > maxMessage-len("; and 1000000 more budgets") {
-			fmt.Fprintf(&text, "; and %d more budgets", len(refusals)-i)
+	text := refusals[0].String()
+	for i := range refusals[1:] {
+		part := refusals[i+1].String()
+		if len(text)+len(part) > maxMessage-len("; and 1000000 more budgets") {
+			text += fmt.Sprintf("; and %d more budgets", len(refusals)-i-1)
 			break
 		}
-		if i > 0 {
-			text.WriteString("; ")
-		}
-		text.WriteString(part)
+		text += "; " + part
 	}
-	return bounded(text.String(), maxMessage)
+	return bounded(text, maxMessage)
+}
+
+// admission says in one line why the task may start.
+func (d *Decision) admission() string {
+	switch {
+	case d.Hold != nil && d.Hold.AdmittedAt.Before(d.At):
+		return "Admitted already at " + stamp(d.Hold.AdmittedAt) + "."
+	case len(d.Verdicts) == 0:
+		return "No budget is for this task."
+	default:
+		return "Every budget has room."
+	}
 }
 
 // String says in one line what the budget says of the task.
@@ -126,19 +132,25 @@ func (v *Verdict) Remedy() string {
 		return "move spec.period.endsAt, or delete the TaskBudget"
 	}
 	for i := range v.Figures {
-		switch f := &v.Figures[i]; f.Cause {
-		case CauseZero:
-			return "raise the limit; 0 admits nothing"
-		case CauseUnknown:
-			return "report usage, price tokens with a price list, set spec.defaultEstimate, or choose another spec.unknownUsage"
-		case CauseEstimate:
-			if f.Estimate > f.Limit {
-				return "raise the limit or lower the estimate: it exceeds the whole limit"
-			}
-		case CauseSpent:
+		if remedy := v.Figures[i].remedy(); remedy != "" {
+			return remedy
 		}
 	}
 	return "wait, or raise the limit"
+}
+
+// remedy is what can be done beside waiting, "" where that is enough.
+func (f *Figure) remedy() string {
+	switch {
+	case f.Cause == CauseZero:
+		return "raise the limit; 0 admits nothing"
+	case f.Cause == CauseUnknown:
+		return "report usage, price tokens with a price list, set spec.defaultEstimate, or choose another spec.unknownUsage"
+	case f.Cause == CauseEstimate && f.Estimate > f.Limit:
+		return "raise the limit or lower the estimate: it exceeds the whole limit"
+	default:
+		return ""
+	}
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -85,6 +85,9 @@ func percent(taken, limit int64) int32 {
 	if limit <= 0 {
 		return 100
 	}
+	if taken < 0 {
+		return 0
+	}
 	high, low := bits.Mul64(uint64(taken), 100)
 	if high >= uint64(limit) {
 		return most

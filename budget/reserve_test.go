@@ -99,15 +99,19 @@ func TestReserveUnderFanOut(t *testing.T) {
 }
 
 func TestReserveGivesTheSameHoldAgain(t *testing.T) {
-	rule, memory := compiled(t, daily(nil)), usage.NewMemory()
+	warns := daily(func(s *budgetv1alpha1.TaskBudgetSpec) { s.Action = "Warn" })
+	rule, soft, memory := compiled(t, daily(nil)), compiled(t, warns), usage.NewMemory()
 	first := budget.Reserve(memory, ask("a", rule), time.Hour)
 	spend(t, memory, "other", "1")
-	again := ask("a", rule)
+	again := ask("a", rule, soft)
 	again.Now = noon.Add(10 * time.Minute)
 	again.Task.Labels = map[string]string{"planted": "later"}
 	second := budget.Reserve(memory, again, time.Hour)
 	if !second.Allowed || second.Hold == nil || !second.Hold.ExpiresAt.Equal(first.Hold.ExpiresAt) {
 		t.Errorf("the second admission gives %+v, want the hold of the first, %+v", second.Hold, first.Hold)
+	}
+	if second.Action != budgetv1alpha1.ActionWarn || len(second.Warnings) != 1 {
+		t.Errorf("action %q, warnings %q", second.Action, second.Warnings)
 	}
 	if len(second.Labels) > 0 {
 		t.Errorf("the labels of the second admission are %v, want those of the first", second.Labels)

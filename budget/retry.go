@@ -6,17 +6,19 @@ import (
 
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 	"github.com/bursar-dev/bursar/period"
-	"github.com/bursar-dev/bursar/usage"
 )
 
-// The search for the instant of the next admission ends after so many steps. It
-// then answers with how far it has come: a caller who asks again there searches
-// on. Only records and holds that are dated far ahead lead there.
-const (
-	maxRetryRounds  = 64
-	maxRetryWindows = 1_000
-	maxRetryTurns   = 10_000
-)
+// maxRetrySteps bounds the search for the instant of the next admission, in
+// questions whether a budget fits. When it is used up the search answers with
+// how far it has come: who asks again there searches on. Only records and holds
+// that are dated far ahead lead there.
+const maxRetrySteps = 10_000
+
+// retry is one search.
+type retry struct {
+	in   *Input
+	left int
+}
 
 // retryAt is the earliest instant at which time alone, with no new record and
 // no new hold, would admit the task; zero if time alone never does.
@@ -24,14 +26,15 @@ const (
 // Each budget says when it opens; the latest of these instants is the answer,
 // unless another budget has closed by then, which is then asked again.
 func retryAt(in *Input, rules []*Rule) time.Time {
+	search := retry{in: in, left: maxRetrySteps}
 	at := in.Now
-	for range maxRetryRounds {
+	for {
 		latest := at
 		for _, r := range rules {
 			if r.action == budgetv1alpha1.ActionWarn {
 				continue
 			}
-			opens, ok := r.opensAt(in, at)
+			opens, ok := search.opensAt(r, at)
 			if !ok {
 				return time.Time{}
 			}
@@ -39,37 +42,30 @@ func retryAt(in *Input, rules []*Rule) time.Time {
 				latest = opens
 			}
 		}
-		if latest.Equal(at) {
-			break
+		if latest.Equal(at) || search.left <= 0 {
+			return latest.UTC()
 		}
 		at = latest
 	}
-	return at.UTC()
 }
 
 // opensAt is the first instant from the given one on at which the rule would
 // admit the task, false if there is none.
-func (r *Rule) opensAt(in *Input, from time.Time) (time.Time, bool) {
-	if r.fault != nil || in.Ledger == nil || r.neverFits(&in.Task) {
+func (s *retry) opensAt(r *Rule, from time.Time) (time.Time, bool) {
+	if r.fault != nil || s.in.Ledger == nil || r.neverFits(&s.in.Task) {
 		return time.Time{}, false
 	}
 	at := from
-	for range maxRetryWindows {
-		fits, window, err := r.fits(in, at)
-		switch {
-		case errors.Is(err, period.ErrBeforeStart):
-			starts := r.scope.Period.Spec().StartsAt
-			if starts == nil {
-				return time.Time{}, false
-			}
+	for s.left > 0 {
+		fits, window, err := s.fits(r, at)
+		if starts := r.scope.Period.Spec().StartsAt; errors.Is(err, period.ErrBeforeStart) && starts != nil {
 			at = *starts
 			continue
-		case err != nil:
-			return time.Time{}, false
-		case fits:
-			return at, true
 		}
-		opens, ok, err := r.opensWithin(in, at, window)
+		if fits || err != nil {
+			return at, fits
+		}
+		opens, ok, err := s.opensWithin(r, at, window)
 		if err != nil || ok || !ends(window) {
 			return opens, err == nil && ok
 		}
@@ -90,13 +86,14 @@ func (r *Rule) neverFits(task *Task) bool {
 }
 
 // fits reports whether the rule would admit the task at an instant.
-func (r *Rule) fits(in *Input, at time.Time) (bool, period.Window, error) {
+func (s *retry) fits(r *Rule, at time.Time) (bool, period.Window, error) {
+	s.left--
 	fits, window := true, period.Window{}
 	for _, l := range r.limits {
-		q := in.query(r, l.Meter)
+		q := s.in.query(r, l.Meter)
 		q.At = at
 		f := Figure{Meter: l.Meter, Limit: l.Max}
-		w, err := r.weigh(in, q, &f)
+		w, err := r.weigh(s.in, q, &f)
 		if err != nil {
 			return false, w, err
 		}
@@ -108,23 +105,23 @@ func (r *Rule) fits(in *Input, at time.Time) (bool, period.Window, error) {
 // opensWithin is the first instant after one without room, and before the
 // window ends, at which holds that expire and records that leave a sliding
 // window have made room.
-func (r *Rule) opensWithin(in *Input, at time.Time, window period.Window) (time.Time, bool, error) {
-	q := in.query(r, r.limits[0].Meter)
-	for range maxRetryTurns {
+func (s *retry) opensWithin(r *Rule, at time.Time, window period.Window) (time.Time, bool, error) {
+	q := s.in.query(r, r.limits[0].Meter)
+	for s.left > 0 {
 		q.At = at
-		turns, err := in.Ledger.Turns(q)
+		turns, err := s.in.Ledger.Turns(q)
 		if err != nil || turns.Next.IsZero() {
 			return time.Time{}, false, err
 		}
 		if turns.Falling {
-			return r.search(in, at, window, turns)
+			return s.halve(r, at, window, turns.Last)
 		}
 		if ends(window) && !turns.Next.Before(window.End) {
 			return time.Time{}, false, nil
 		}
 		at = turns.Next
 		var fits bool
-		if fits, window, err = r.fits(in, at); fits || err != nil {
+		if fits, window, err = s.fits(r, at); fits || err != nil {
 			return at, fits, err
 		}
 	}
@@ -134,22 +131,21 @@ func (r *Rule) opensWithin(in *Input, at time.Time, window period.Window) (time.
 // ends reports whether a window has an end that comes by itself.
 func ends(w period.Window) bool { return !w.LookBack && !w.End.IsZero() }
 
-// search finds the first instant with room by halving: what is taken only falls
-// until the window ends.
-func (r *Rule) search(in *Input, full time.Time, window period.Window, turns usage.Turns) (time.Time, bool, error) {
-	free := turns.Last
+// halve finds the first instant with room between one without and the last at
+// which anything changes: what is taken only falls until the window ends.
+func (s *retry) halve(r *Rule, full time.Time, window period.Window, free time.Time) (time.Time, bool, error) {
 	if ends(window) && !free.Before(window.End) {
 		free = window.End.Add(-time.Nanosecond)
 	}
 	if !free.After(full) {
 		return time.Time{}, false, nil
 	}
-	if fits, _, err := r.fits(in, free); err != nil || !fits {
+	if fits, _, err := s.fits(r, free); err != nil || !fits {
 		return time.Time{}, false, err
 	}
 	for free.Sub(full) > time.Nanosecond {
 		middle := full.Add(free.Sub(full) / 2)
-		fits, _, err := r.fits(in, middle)
+		fits, _, err := s.fits(r, middle)
 		if err != nil {
 			return time.Time{}, false, err
 		}

@@ -53,7 +53,7 @@ type TaskBudgetSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxOutputTokens *int64 `json:"maxOutputTokens,omitempty"`
-	// limits limits every other meter.
+	// limits is for every other meter.
 	// +optional
 	// +listType=map
 	// +listMapKey=meter
