@@ -48,6 +48,6 @@
 // # Tests
 //
 // The brute-force tests look at a representative subset of zones. The
-// environment variable BURSAR_EXHAUSTIVE=1 makes them look at every zone and at
+// environment variable BURSAR_LONG=1 makes them look at every zone and at
 // every clock change of 1970 to 2037.
 package period

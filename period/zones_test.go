@@ -112,4 +112,4 @@ func window(t rapid.TB, start, end string) period.Window {
 }
 
 // exhaustive says whether the brute-force tests look at everything.
-func exhaustive() bool { return os.Getenv("BURSAR_EXHAUSTIVE") == "1" }
+func exhaustive() bool { return os.Getenv("BURSAR_LONG") == "1" }
