@@ -12,6 +12,8 @@ const (
 	// maxRegimes bounds every walk over clock changes. Real zones need at most
 	// four; what needs more is no zone data.
 	maxRegimes = 32
+	// maxTurns bounds the walk over hours: more than 2 * maxOffset has of them.
+	maxTurns = 256
 )
 
 // clock is a zone's mapping from instants to wall-clock readings. Nil is UTC.
@@ -106,7 +108,8 @@ func (c clock) hourAround(u int64) (start, end int64, ok bool) {
 	for _, back := range [...]int64{3 * hour, 2 * maxOffset} {
 		v := u - back
 		r := c.at(v)
-		for found := false; ; found = true {
+		found := false
+		for range maxTurns {
 			if !r.plausible() {
 				return 0, 0, false
 			}
@@ -119,7 +122,7 @@ func (c clock) hourAround(u int64) (start, end int64, ok bool) {
 				}
 				break
 			}
-			start, v = end, end
+			start, v, found = end, end, true
 		}
 	}
 	return 0, 0, false

@@ -202,3 +202,25 @@ func TestZoneDataThatCannotBeRight(t *testing.T) {
 		})
 	}
 }
+
+// An hour may be longer than any real one, if the clock is set back within it
+// again and again.
+func TestAnHourThatLastsForHours(t *testing.T) {
+	full := instant(t, "2026-01-10T12:00:00Z").Unix()
+	var back []shift
+	for i := range int32(24) {
+		back = append(back, shift{full + 900 + int64(i)*600, -600 * (i + 1)})
+	}
+	zone := zoneOf(t, 0, back...)
+	p, err := period.Compile(period.Spec{Type: period.Hourly, Timezone: "Made/Up"},
+		period.WithZones(func(string) (*time.Location, error) { return zone, nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := period.Window{Start: time.Unix(full, 0).UTC(), End: time.Unix(full+5*3600, 0).UTC()}
+	for _, u := range []int64{full, full + 3600, full + 4*3600, full + 5*3600 - 1} {
+		if got, err := p.At(time.Unix(u, 0)); got != want || err != nil {
+			t.Errorf("%d: got %s, %v, want %s", u, got, err, want)
+		}
+	}
+}
