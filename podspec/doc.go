@@ -1,0 +1,30 @@
+// Package podspec decides what a pod may consume: it reads sizes exactly, writes them on pods without touching
+// anything else, and says beforehand what a namespace will answer.
+//
+// # Sizes
+//
+// A [Size] holds one exact amount per dimension (cpu, memory, ephemeral storage, GPUs and other extended resources)
+// together with the place it came from. A dimension that nobody set is absent, which is not zero. Sizes are written
+// in code with [NewSize], read from an environment with [ProfilesFromEnv], merged per dimension with [Resolve], and
+// become the resources of a container with [BuildPodResources], where request equals limit (Guaranteed QoS).
+//
+//	size, err := podspec.NewSize(podspec.Cores(2), podspec.MiB(1024))
+//	resources, err := podspec.BuildPodResources(size)        // cpu "2", memory "1Gi", requests and limits
+//	sized, report, err := podspec.Apply(pod, podspec.Plan{Main: "bot", Size: size, Identity: podspec.Identity{Workload: id}})
+//
+// # Laws
+//
+//   - Numbers are exact. A cpu amount is a whole number of millicores, memory a whole number of bytes; what is finer is
+//     refused or rounded up once, by a rule that is written down (see [Rules]). NaN, infinities and overflow cannot be
+//     stored.
+//   - One value per dimension sets both request and limit. Nothing in this package writes a request above a limit.
+//   - Layers merge per dimension: a spec that sets cpu only keeps the memory of its profile.
+//   - Apply changes resource amounts and two labels and nothing else, never changes its argument, and applying it twice
+//     is applying it once.
+//   - Every fault is reported, not only the first one, and each names the field, the text and what to write instead.
+//
+// # What it does not do
+//
+// The package has no client, no clock and no environment: callers pass in what they read. It never sends a pod anywhere
+// and never retries. Every function is pure and safe for concurrent use as long as no one writes to its arguments.
+package podspec
