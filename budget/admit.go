@@ -74,7 +74,7 @@ func (d *Decision) conclude() {
 		v := &d.Verdicts[i]
 		switch {
 		case v.Admits:
-		case v.Action == budgetv1alpha1.ActionWarn:
+		case !v.blocks():
 			d.Warnings = append(d.Warnings, v.String())
 		default:
 			d.Allowed = false

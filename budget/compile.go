@@ -63,21 +63,25 @@ type compiler struct {
 	faults field.ErrorList
 }
 
-// fail notes faults. The first reason counts: what decides whom the budget is
-// for comes before what it says.
+// fail notes faults, on the rule, too, if it is a rule that is compiled.
 func (c *compiler) fail(reason string, faults ...*field.Error) {
-	if len(faults) == 0 {
+	c.faults = append(c.faults, faults...)
+	if c.rule == nil {
 		return
 	}
-	if c.rule.fault == nil {
-		c.rule.fault = &Fault{Reason: reason, Message: faults[0].Error()}
-	} else {
-		c.rule.fault.Message = bounded(c.rule.fault.Message+"; "+faults[0].Error(), maxMessage)
+	for _, fault := range faults {
+		c.rule.note(reason, fault.Error())
 	}
-	for _, fault := range faults[1:] {
-		c.rule.fault.Message = bounded(c.rule.fault.Message+"; "+fault.Error(), maxMessage)
+}
+
+// note adds to what is wrong with the rule. The first reason stays: the
+// compiler looks first at what decides whom the budget is for.
+func (r *Rule) note(reason, message string) {
+	if r.fault == nil {
+		r.fault = &Fault{Reason: reason, Message: bounded(message, maxMessage)}
+		return
 	}
-	c.faults = append(c.faults, faults...)
+	r.fault.Message = bounded(r.fault.Message+"; "+message, maxMessage)
 }
 
 func (c *compiler) selector(path *field.Path, selector *metav1.LabelSelector) {

@@ -50,13 +50,13 @@ func (t *Task) identity() TaskID { return TaskID{UID: t.UID, Namespace: t.Namesp
 // Refusals lists the verdicts of the budgets that refuse the task, by namespace
 // and name.
 func (d *Decision) Refusals() []Verdict {
-	return d.pick(func(v *Verdict) bool { return !v.Admits && v.Action != budgetv1alpha1.ActionWarn })
+	return d.pick(func(v *Verdict) bool { return !v.Admits && v.blocks() })
 }
 
 // Warners lists the verdicts of the budgets that only warn and would have
 // refused the task, by namespace and name.
 func (d *Decision) Warners() []Verdict {
-	return d.pick(func(v *Verdict) bool { return !v.Admits && v.Action == budgetv1alpha1.ActionWarn })
+	return d.pick(func(v *Verdict) bool { return !v.Admits && !v.blocks() })
 }
 
 func (d *Decision) pick(keep func(*Verdict) bool) []Verdict {

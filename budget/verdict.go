@@ -84,6 +84,9 @@ const (
 	Ended Outside = "Ended"
 )
 
+// blocks reports whether the budget refuses where it does not admit.
+func (v *Verdict) blocks() bool { return v.Action != budgetv1alpha1.ActionWarn }
+
 // Exceeded lists the meters that leave no room.
 func (v *Verdict) Exceeded() []usage.Meter {
 	var list []usage.Meter
