@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bursar-dev/bursar/usage"
+)
+
+// A table is text in columns. align has one character per column: '<' or '>'.
+type table struct {
+	align string
+	rows  [][]string
+}
+
+func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// write writes the rows, indented, each column as wide as its widest cell.
+func (t *table) write(w io.Writer) {
+	widths := make([]int, len(t.align))
+	for _, row := range t.rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range t.rows {
+		var line strings.Builder
+		for i, cell := range row {
+			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if widths[i] > 0 {
+				line.WriteString("  ")
+			}
+			if t.align[i] == '>' {
+				cell = space + cell
+			} else {
+				cell += space
+			}
+			line.WriteString(cell)
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
+
+// bar draws a part of a whole.
+func bar(part float64, width int) string {
+	full := int(min(1, part) * float64(width))
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
+}
+
+// short gives an amount as a table shows it: dollars in cents, large counts in
+// thousands and millions. Exact figures are what -json is for.
+func short(m usage.Meter, n int64) string {
+	switch {
+	case m == usage.CostUSD:
+		return fmt.Sprintf("%.2f", float64(n)/float64(usage.USD))
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.3fM", float64(n)/1e6)
+	case n >= 100_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	default:
+		return fmt.Sprint(n)
+	}
+}
