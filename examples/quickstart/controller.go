@@ -60,6 +60,7 @@ func (c *controller) ask(now time.Time, t *task) error {
 	if t.hold != nil || !now.Equal(t.askAt) {
 		return nil // it was woken in the meantime
 	}
+	t.askAt = time.Time{}
 	decision := budget.Reserve(c.ledger, budget.Input{
 		Task:  budget.Task{UID: t.UID, Namespace: t.Namespace, Name: t.Name, Labels: t.Labels},
 		Rules: c.rules,

@@ -14,24 +14,24 @@ import (
 
 // What the text shows before it only counts.
 const (
-	maxHeldBack = 8
-	maxWindows  = 7
+	maxHeldBack = 7
+	maxWindows  = 5
 	maxNames    = 8
 )
 
 // print writes the report for people.
 func (r *report) print(w io.Writer) error {
-	fmt.Fprintf(w, "%d runs under %d budgets, from %s to %s on a simulated clock.\n",
+	fmt.Fprintf(w, "%d runs of agents under %d budgets, on a simulated clock from %s to %s.\n",
 		r.Runs, len(r.Budgets), clock(r.First), clock(r.Last))
 	r.printHeldBack(w)
-	heading(w, "WINDOWS", "what each budget's windows came to; used includes what is charged for unknown usage")
+	heading(w, "WINDOWS", "used includes what is charged for unknown usage; held is the most at one time")
 	for i := range r.Budgets {
 		r.Budgets[i].print(w)
 	}
 	r.printUnknown(w)
 	heading(w, "ONE DECISION", "as budget.Decision explains it")
 	for line := range strings.Lines(r.Explained.Explain()) {
-		fmt.Fprint(w, "  ", line)
+		wrap(w, "  "+line)
 	}
 	heading(w, "ITS POD", "sized by podspec.Apply when it may start")
 	text, err := r.Pod.yaml()
@@ -45,64 +45,10 @@ func heading(w io.Writer, title, about string) { fmt.Fprintf(w, "\n%s: %s\n", ti
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04Z") }
 
-// printHeldBack tells which runs had to wait and why.
-func (r *report) printHeldBack(w io.Writer) {
-	never := 0
-	for _, h := range r.HeldBack {
-		if h.StartedAt.IsZero() {
-			never++
-		}
-	}
-	heading(w, "HELD BACK", fmt.Sprintf("%d runs had to wait, %d of them to the end", len(r.HeldBack), never))
-	t := table{align: "<<><<>>>>"}
-	t.add("asked at (UTC)", "run", "waited", "first refused by", "meter", "used", "+ held", "+ estimate", "limit")
-	for _, h := range r.HeldBack[:min(maxHeldBack, len(r.HeldBack))] {
-		for i, f := range h.Refusals {
-			asked, name, waited := h.AskedAt.UTC().Format("Mon 01-02 15:04:05"), h.Name, h.waited()
-			if i > 0 {
-				asked, name, waited = "", "", ""
-			}
-			t.add(asked, name, waited, f.Budget, string(f.Meter), short(f.Meter, f.Used),
-				short(f.Meter, f.Held), short(f.Meter, f.Estimate), short(f.Meter, f.Limit))
-		}
-	}
-	if len(r.HeldBack) == 0 {
-		return
-	}
-	t.write(w)
-	if rest := len(r.HeldBack) - maxHeldBack; rest > 0 {
-		fmt.Fprintf(w, "  and %d more; over all, first refusals by budget: %s\n", rest, r.refusalsByBudget())
-	}
-}
-
-func (h *heldBack) waited() string {
-	if h.StartedAt.IsZero() {
-		return "never ran"
-	}
-	return h.StartedAt.Sub(h.AskedAt).String()
-}
-
-func (r *report) refusalsByBudget() string {
-	counts := map[string]int{}
-	for _, h := range r.HeldBack {
-		seen := map[string]bool{}
-		for _, f := range h.Refusals {
-			if !seen[f.Budget] {
-				counts[f.Budget]++
-			}
-			seen[f.Budget] = true
-		}
-	}
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%s %d", name, counts[name]))
-	}
-	return strings.Join(parts, ", ")
-}
-
 // print tells the windows of a budget: all, or the fullest where they are many.
 func (b *budgetReport) print(w io.Writer) {
-	fmt.Fprintf(w, "\n  %s (%s)\n", b.Name, b.About)
+	fmt.Fprintln(w)
+	wrap(w, fmt.Sprintf("  %s: %s", b.Name, b.About))
 	if len(b.Windows) == 0 {
 		fmt.Fprintln(w, "  no task ran under it")
 		return
@@ -112,16 +58,15 @@ func (b *budgetReport) print(w io.Writer) {
 		slices.SortStableFunc(shown, func(x, y windowReport) int { return cmp.Compare(y.fullest(), x.fullest()) })
 		shown = shown[:maxWindows]
 	}
-	t := table{align: "<<<>><>>>>>"}
-	t.add("", "window", "meter", "used", "limit", "", "", "peak held", "tasks", "unknown", "charged")
+	t := table{align: "<<<>><>>>>"}
+	t.add("", "window", "meter", "used", "limit", "", "", "held", "tasks", "unknown")
 	for _, x := range shown {
-		for i, l := range x.Limits {
-			group, start, tasks := x.Group, b.label(x.Window), fmt.Sprint(x.Tasks)
-			if i > 0 {
-				group, start, tasks = "", "", ""
-			}
-			t.add(group, start, string(l.Meter), short(l.Meter, l.Used), short(l.Meter, l.Limit), bar(l.taken(), 10),
-				fmt.Sprintf("%.0f%%", 100*l.taken()), short(l.Meter, l.PeakHeld), tasks, fmt.Sprint(l.Unknown), short(l.Meter, l.Charged))
+		about := []string{x.Group, b.label(x.Window)}
+		tasks := fmt.Sprint(x.Tasks)
+		for _, l := range x.Limits {
+			t.add(append(about, string(l.Meter), short(l.Meter, l.Used), short(l.Meter, l.Limit), bar(l.taken(), 10),
+				fmt.Sprintf("%.0f%%", 100*l.taken()), short(l.Meter, l.PeakHeld), tasks, l.unknown())...)
+			about, tasks = []string{"", ""}, ""
 		}
 	}
 	t.write(w)
@@ -149,31 +94,46 @@ func (b *budgetReport) label(x period.Window) string {
 	case x.End.IsZero():
 		return x.Start.In(b.zone).Format("Mon 01-02 15:04 MST") + " on"
 	}
-	hours := strings.TrimSuffix(strings.TrimSuffix(x.End.Sub(x.Start).String(), "0s"), "0m")
-	return x.Start.In(b.zone).Format("Mon 01-02 15:04 MST, ") + hours
+	length := strings.TrimSuffix(strings.TrimSuffix(x.End.Sub(x.Start).String(), "0s"), "0m")
+	return x.Start.In(b.zone).Format("Mon 01-02 15:04 MST, ") + length
+}
+
+// unknown tells how many tasks' usage is not known, and what is charged for it.
+func (l *limitReport) unknown() string {
+	switch {
+	case l.Unknown == 0:
+		return ""
+	case l.Charged == 0:
+		return fmt.Sprint(l.Unknown)
+	default:
+		return fmt.Sprintf("%d (%s)", l.Unknown, short(l.Meter, l.Charged))
+	}
 }
 
 // printUnknown tells what nobody knows, and why.
 func (r *report) printUnknown(w io.Writer) {
 	u := &r.Unknown
 	heading(w, "UNKNOWN", "it is not zero; each budget says what becomes of it")
-	for _, p := range u.Unreadable[:min(maxNames, len(u.Unreadable))] {
-		fmt.Fprintf(w, "  %s: %s\n", p.Run, p.Problems[0])
+	byReason := map[string][]string{}
+	for _, p := range u.Unreadable {
+		reason := p.Problems[0].String()
+		byReason[reason] = append(byReason[reason], p.Run)
 	}
-	if rest := len(u.Unreadable) - maxNames; rest > 0 {
-		fmt.Fprintf(w, "  and %d more with figures that can't be read\n", rest)
+	for _, reason := range slices.Sorted(maps.Keys(byReason)) {
+		wrap(w, fmt.Sprintf("  %s: %s", reason, names(byReason[reason])))
 	}
-	names := strings.Join(u.NoUsage[:min(maxNames, len(u.NoUsage))], ", ")
-	if rest := len(u.NoUsage) - maxNames; rest > 0 {
-		names += fmt.Sprintf(" and %d more", rest)
-	}
-	fmt.Fprintf(w, "  %d runs reported nothing at all%s\n", len(u.NoUsage), prefixed(": ", names))
+	wrap(w, fmt.Sprintf("  %d runs reported nothing at all: %s", len(u.NoUsage), names(u.NoUsage)))
 	fmt.Fprintf(w, "  %d runs reported tokens and no cost, and were priced\n", u.Priced)
 }
 
-func prefixed(prefix, text string) string {
-	if text == "" {
-		return ""
+// names lists the first of many names.
+func names(list []string) string {
+	if len(list) == 0 {
+		return "none"
 	}
-	return prefix + text
+	text := strings.Join(list[:min(maxNames, len(list))], ", ")
+	if rest := len(list) - maxNames; rest > 0 {
+		text += fmt.Sprintf(" and %d more", rest)
+	}
+	return text
 }

@@ -58,8 +58,26 @@ func short(m usage.Meter, n int64) string {
 	case n >= 1_000_000:
 		return fmt.Sprintf("%.3fM", float64(n)/1e6)
 	case n >= 100_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
 	default:
 		return fmt.Sprint(n)
 	}
+}
+
+// columns is how wide the text is.
+const columns = 100
+
+// wrap writes a line, and what does not fit below it, indented a little more.
+func wrap(w io.Writer, line string) {
+	line = strings.TrimRight(line, " \n")
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+	for utf8.RuneCountInString(line) > columns {
+		cut := strings.LastIndex(line[:columns], " ")
+		if cut <= len(indent)+2 {
+			break // one word that is too long
+		}
+		fmt.Fprintln(w, line[:cut])
+		line = indent + "  " + line[cut+1:]
+	}
+	fmt.Fprintln(w, line)
 }
