@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -10,7 +10,7 @@ import (
 )
 
 // printHeldBack tells which runs had to wait and why.
-func (r *report) printHeldBack(w io.Writer) {
+func (r *report) printHeldBack(w *bytes.Buffer) {
 	never := 0
 	for _, h := range r.HeldBack {
 		if h.StartedAt.IsZero() {
@@ -19,9 +19,9 @@ func (r *report) printHeldBack(w io.Writer) {
 	}
 	heading(w, "HELD BACK", fmt.Sprintf("%d runs had to wait, %d of them to the end", len(r.HeldBack), never))
 	t := table{align: "<<><<>>>>"}
-	t.add("asked", "run", "waited", "first refused by", "meter", "used", "+ held", "+ own", "> limit")
+	t.add("asked (UTC)", "run", "waited", "first refused by", "meter", "used", "+held", "+own", ">limit")
 	for _, h := range r.HeldBack[:min(maxHeldBack, len(r.HeldBack))] {
-		about := []string{h.AskedAt.UTC().Format("01-02 15:04Z"), h.Name, h.waited()}
+		about := []string{h.AskedAt.UTC().Format("01-02 15:04"), h.Name, h.waited()}
 		for _, f := range h.Refusals {
 			t.add(append(about, f.Budget, string(f.Meter), short(f.Meter, f.Used),
 				short(f.Meter, f.Held), short(f.Meter, f.Estimate), short(f.Meter, f.Limit))...)

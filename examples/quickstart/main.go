@@ -39,7 +39,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		_, err = stdout.Write(text)
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, err)
+		_, _ = fmt.Fprintln(stderr, err) // there is nobody else to tell
 		return 1
 	}
 	return 0
@@ -71,7 +71,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		return o, err
 	}
 	if flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "%s: files are named with flags\n", usage.Quote(flags.Arg(0)))
+		_, _ = fmt.Fprintf(stderr, "%s: files are named with flags\n", usage.Quote(flags.Arg(0)))
 		return o, errors.New("arguments")
 	}
 	if len(o.budgets) == 0 {

@@ -48,11 +48,11 @@ func parse(file string, line int, text []byte) (document, error) {
 	doc := document{file: file, line: line}
 	padded := append(bytes.Repeat([]byte("\n"), line-1), text...)
 	if err := yaml.Unmarshal(padded, &doc.tree); err != nil {
-		return doc, doc.broken(err)
+		return document{}, doc.broken(err)
 	}
 	var err error
 	if doc.json, err = sigsyaml.YAMLToJSONStrict(padded); err != nil {
-		return doc, doc.broken(err)
+		return document{}, doc.broken(err)
 	}
 	return doc, nil
 }

@@ -1,11 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,8 +21,8 @@ const (
 )
 
 // print writes the report for people.
-func (r *report) print(w io.Writer) error {
-	fmt.Fprintf(w, "%d runs of agents under %d budgets, on a simulated clock from %s to %s.\n",
+func (r *report) print(w *bytes.Buffer) error {
+	fmt.Fprintf(w, "%d runs of agents under %d budgets on a simulated clock, %s to %s\n",
 		r.Runs, len(r.Budgets), clock(r.First), clock(r.Last))
 	r.printHeldBack(w)
 	heading(w, "WINDOWS", "used includes what is charged for unknown usage; held is the most at one time")
@@ -41,12 +42,12 @@ func (r *report) print(w io.Writer) error {
 	return err
 }
 
-func heading(w io.Writer, title, about string) { fmt.Fprintf(w, "\n%s: %s\n", title, about) }
+func heading(w *bytes.Buffer, title, about string) { fmt.Fprintf(w, "\n%s: %s\n", title, about) }
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04Z") }
 
 // print tells the windows of a budget: all, or the fullest where they are many.
-func (b *budgetReport) print(w io.Writer) {
+func (b *budgetReport) print(w *bytes.Buffer) {
 	fmt.Fprintln(w)
 	wrap(w, fmt.Sprintf("  %s: %s", b.Name, b.About))
 	if len(b.Windows) == 0 {
@@ -62,7 +63,7 @@ func (b *budgetReport) print(w io.Writer) {
 	t.add("", "window", "meter", "used", "limit", "", "", "held", "tasks", "unknown")
 	for _, x := range shown {
 		about := []string{x.Group, b.label(x.Window)}
-		tasks := fmt.Sprint(x.Tasks)
+		tasks := strconv.Itoa(x.Tasks)
 		for _, l := range x.Limits {
 			t.add(append(about, string(l.Meter), short(l.Meter, l.Used), short(l.Meter, l.Limit), bar(l.taken(), 10),
 				fmt.Sprintf("%.0f%%", 100*l.taken()), short(l.Meter, l.PeakHeld), tasks, l.unknown())...)
@@ -104,14 +105,14 @@ func (l *limitReport) unknown() string {
 	case l.Unknown == 0:
 		return ""
 	case l.Charged == 0:
-		return fmt.Sprint(l.Unknown)
+		return strconv.FormatInt(l.Unknown, 10)
 	default:
 		return fmt.Sprintf("%d (%s)", l.Unknown, short(l.Meter, l.Charged))
 	}
 }
 
 // printUnknown tells what nobody knows, and why.
-func (r *report) printUnknown(w io.Writer) {
+func (r *report) printUnknown(w *bytes.Buffer) {
 	u := &r.Unknown
 	heading(w, "UNKNOWN", "it is not zero; each budget says what becomes of it")
 	byReason := map[string][]string{}

@@ -57,7 +57,7 @@ func read(name string) (source, error) {
 	if err != nil {
 		return source{}, &fault{file: name, reason: because(err)}
 	}
-	if len(strings.TrimSpace(string(text))) == 0 {
+	if strings.TrimSpace(string(text)) == "" {
 		return source{}, &fault{file: name, reason: "the file is empty"}
 	}
 	return source{name: name, text: text}, nil
@@ -68,7 +68,7 @@ func readAll(names []string) ([]source, error) {
 	var sources []source
 	for _, name := range names {
 		files := []string{name}
-		if info, err := os.Stat(name); err == nil && info.IsDir() {
+		if info, err := os.Stat(name); err == nil && info.IsDir() { //nolint:gosec // G703: the user names the folder
 			if files, err = manifestsIn(name); err != nil {
 				return nil, err
 			}

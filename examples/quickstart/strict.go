@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -90,20 +91,20 @@ func eachLeaf(path string, value any, wrap func(any) any, visit func(path string
 // plain says what is wrong without the name of a Go type.
 func plain(err error) string {
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Sprintf("a %s is no %s", mismatch.Value, kindOf(mismatch))
+		return fmt.Sprintf("want %s, not %s", kindOf(mismatch.Type), mismatch.Value)
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-func kindOf(mismatch *json.UnmarshalTypeError) string {
-	switch kind := mismatch.Type.Kind().String(); kind {
-	case "struct", "map":
-		return "object"
-	case "slice":
-		return "list"
-	case "int64", "int32":
-		return "whole number of that size"
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Int64, reflect.Int32:
+		return "a whole number"
 	default:
-		return kind
+		return "a " + t.Kind().String()
 	}
 }

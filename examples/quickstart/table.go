@@ -1,8 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
-	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,7 +19,7 @@ type table struct {
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
 // write writes the rows, indented, each column as wide as its widest cell.
-func (t *table) write(w io.Writer) {
+func (t *table) write(w *bytes.Buffer) {
 	widths := make([]int, len(t.align))
 	for _, row := range t.rows {
 		for i, cell := range row {
@@ -60,7 +61,7 @@ func short(m usage.Meter, n int64) string {
 	case n >= 100_000:
 		return fmt.Sprintf("%.0fk", float64(n)/1e3)
 	default:
-		return fmt.Sprint(n)
+		return strconv.FormatInt(n, 10)
 	}
 }
 
@@ -68,7 +69,7 @@ func short(m usage.Meter, n int64) string {
 const columns = 100
 
 // wrap writes a line, and what does not fit below it, indented a little more.
-func wrap(w io.Writer, line string) {
+func wrap(w *bytes.Buffer, line string) {
 	line = strings.TrimRight(line, " \n")
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	for utf8.RuneCountInString(line) > columns {
