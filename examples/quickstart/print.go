@@ -95,7 +95,8 @@ func (b *budgetReport) label(x period.Window) string {
 	case x.End.IsZero():
 		return x.Start.In(b.zone).Format("Mon 01-02 15:04 MST") + " on"
 	}
-	length := strings.TrimSuffix(strings.TrimSuffix(x.End.Sub(x.Start).String(), "0s"), "0m")
+	length := x.End.Sub(x.Start).String() // 24h0m0s, of which 24h is told
+	length = strings.Replace(strings.TrimSuffix(length, "m0s")+"m", "h0m", "h", 1)
 	return x.Start.In(b.zone).Format("Mon 01-02 15:04 MST, ") + length
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/bursar-dev/bursar/budget"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 	"github.com/bursar-dev/bursar/usage"
 )
@@ -130,40 +129,7 @@ func (j *journal) excess(w *window, m usage.Meter) int64 {
 	return sum
 }
 
-// A task must not wait longer than its budgets make it: whoever is admitted
-// after a refusal was refused until then.
-func TestNobodyWaitsWhereThereIsRoom(t *testing.T) {
-	c := played(t)
-	for _, s := range c.journal.arrivals {
-		if s.refusal == nil {
-			continue
-		}
-		before := s.admitted.At.Add(-time.Second)
-		d := budget.Admit(budget.Input{
-			Task:   budget.Task{UID: s.run.UID, Namespace: s.run.Namespace, Labels: s.run.Labels},
-			Rules:  c.rules,
-			Ledger: c.journal.at(before),
-			Now:    before,
-		})
-		if before.After(s.refusal.At) && d.Allowed {
-			t.Errorf("%s started at %s, and there was room a second before", s.run.Name, s.admitted.At)
-		}
-	}
-}
-
-// at is what was recorded and held at an instant, told by plain slices.
-func (j *journal) at(now time.Time) usage.History {
-	var h usage.History
-	for _, r := range j.records {
-		switch {
-		case !r.CompletionTime.After(now):
-			h.Records = append(h.Records, r)
-		case !r.AdmittedAt.After(now):
-			h.Holds = append(h.Holds, *j.stories[r.UID].admitted.Hold)
-		}
-	}
-	return h
-}
+func TestNobodyWaitsWhereThereIsRoom(t *testing.T) { checkWaits(t, played(t)) }
 
 // played plays the demo, or what the arguments say, and gives what is left.
 func played(t *testing.T, args ...string) *controller {
