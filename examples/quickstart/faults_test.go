@@ -14,10 +14,10 @@ func inFolder(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for name, text := range files {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -245,10 +245,12 @@ func TestAFaultInAFileIsToldWithItsPlace(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			files := map[string]string{"budgets.yaml": manifest, "runs.jsonl": line, "prices.yaml": prices}
-			if c.old == "" {
+			good := files[c.file]
+			if files[c.file] = strings.Replace(good, c.old, c.new, 1); c.old == "" {
 				files[c.file] = c.new
-			} else if files[c.file] = strings.Replace(files[c.file], c.old, c.new, 1); !strings.Contains(manifest+line+prices, c.old) {
-				t.Fatalf("%q is not in the good file", c.old)
+			}
+			if files[c.file] == good {
+				t.Fatalf("nothing is spoilt: %q is not in the good file", c.old)
 			}
 			inFolder(t, files)
 			fails(t, c.want, "-budgets", "budgets.yaml", "-runs", "runs.jsonl", "-prices", "prices.yaml")
@@ -283,7 +285,7 @@ func TestAllFaultsOfAFileAreTold(t *testing.T) {
 	if diff := cmp.Diff(want, stderr); diff != "" {
 		t.Errorf("budgets (-want +got):\n%s", diff)
 	}
-	inFolder(t, map[string]string{"budgets.yaml": manifest[:strings.Index(manifest, "spec:")], "runs.jsonl": line + "{}\n"})
+	inFolder(t, map[string]string{"budgets.yaml": headOf(manifest), "runs.jsonl": line + "{}\n"})
 	_, _, stderr = play(t, "-budgets", "budgets.yaml", "-runs", "runs.jsonl")
 	if got := strings.Count(stderr, "budgets.yaml:2: spec"); got != 3 {
 		t.Errorf("%d faults in a budget without a spec, want 3:\n%s", got, stderr)
@@ -294,8 +296,15 @@ func TestAllFaultsOfAFileAreTold(t *testing.T) {
 	}
 }
 
+// headOf is a manifest without its spec.
+func headOf(manifest string) string {
+	head, _, _ := strings.Cut(manifest, "spec:")
+	return head
+}
+
 func TestWhatCannotBeReadIsNamed(t *testing.T) {
-	inFolder(t, map[string]string{"good/a.yaml": manifest, "good/notes.txt": "no", "empty/notes.txt": "no", "runs.jsonl": line})
+	inFolder(t, map[string]string{"good/a.yaml": manifest, "good/notes.txt": "no", "empty/notes.txt": "no", "runs.jsonl": line,
+		"far.jsonl": strings.ReplaceAll(line, "2026-", "9999-")})
 	for what, c := range map[string]struct {
 		args []string
 		want string
@@ -307,6 +316,7 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 		"a file that the demo has not":        {[]string{"-runs", "demo:gone"}, "demo:gone: file does not exist"},
 		"a folder without manifests":          {[]string{"-budgets", "empty"}, "empty: no .yaml, .yml or .json file is in this folder"},
 		"a budget that two files have":        {[]string{"-budgets", "good", "-budgets", "good/a.yaml"}, "good/a.yaml:5: metadata.name: TaskBudget agents/daily is there already, at good/a.yaml:5"},
+		"a time that no period covers":        {[]string{"-budgets", "good", "-runs", "far.jsonl"}, "run one: input: now is in the year 9999, which no period covers"},
 		"a run to explain that is not there":  {[]string{"-explain", "run-999"}, `-explain: no run has the UID or the name "run-999"`},
 		"a run to explain that nearly exists": {[]string{"-budgets", "good", "-runs", "runs.jsonl", "-explain", "On"}, "-explain: no run"},
 	} {

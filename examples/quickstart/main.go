@@ -92,11 +92,16 @@ func (o *options) simulate() ([]byte, error) {
 	if err := c.play(runs); err != nil {
 		return nil, err
 	}
-	r, err := c.journal.report()
+	return o.tell(c.journal)
+}
+
+// tell makes the text of what happened.
+func (o *options) tell(j *journal) ([]byte, error) {
+	r, err := j.report()
 	if err != nil {
 		return nil, err
 	}
-	told, err := c.journal.find(o.explain)
+	told, err := j.find(o.explain)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func TestTheDemoPrintsTheGoldenText(t *testing.T) {
 	const golden = "testdata/demo.golden"
 	got := succeed(t)
 	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,7 +42,7 @@ func podFor(r finishedRun) (*pod, error) {
 		ObjectMeta: metav1.ObjectMeta{Name: r.title(), Namespace: r.Namespace, Labels: r.Labels},
 		Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "agent", Image: "registry.example/agents/" + r.Type}},
+			Containers:    []corev1.Container{{Name: "agent", Image: "registry.example/agents/" + cmp.Or(r.Type, "any")}},
 		},
 	}, podspec.Plan{Size: size, Identity: podspec.Identity{Workload: string(r.UID)}})
 	if err != nil {

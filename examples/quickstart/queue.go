@@ -46,9 +46,9 @@ func (q *queue) pop() (event, bool) {
 // events implements heap.Interface.
 type events []event
 
-func (e events) Len() int           { return len(e) }
-func (e events) Less(i, j int) bool { return e[i].compare(e[j]) < 0 }
-func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e *events) Len() int           { return len(*e) }
+func (e *events) Less(i, j int) bool { return (*e)[i].compare((*e)[j]) < 0 }
+func (e *events) Swap(i, j int)      { (*e)[i], (*e)[j] = (*e)[j], (*e)[i] }
 
 func (e *events) Push(x any) {
 	if added, ok := x.(event); ok {
