@@ -144,7 +144,23 @@ func TestAFaultInAFileIsToldWithItsPlace(t *testing.T) {
 		},
 		"YAML that is none": {
 			"budgets.yaml", "taskSelector: {}", "taskSelector: {",
-			"budgets.yaml:",
+			"budgets.yaml:9: did not find expected ',' or '}'",
+		},
+		"a tab where blanks belong": {
+			"budgets.yaml", "  taskSelector: {}", "\ttaskSelector: {}",
+			"budgets.yaml:8: found character that cannot start any token",
+		},
+		"an alias without an anchor": {
+			"budgets.yaml", "taskSelector: {}", "taskSelector: *all",
+			"budgets.yaml:1: unknown anchor 'all' referenced",
+		},
+		"a fault behind an alias": {
+			"budgets.yaml", "taskSelector: {}", "taskSelector: &a {matchLabels: {a: 1}}",
+			"budgets.yaml:8: spec.taskSelector.matchLabels.a: want a string, not number",
+		},
+		"a label whose key has dots": {
+			"budgets.yaml", "taskSelector: {}", "taskSelector:\n    matchLabels:\n      example.com/a: 1",
+			"budgets.yaml:10: spec.taskSelector.matchLabels.example.com/a: want a string, not number",
 		},
 		"a document that is a text": {
 			"budgets.yaml", "", "\nhello\n",

@@ -47,11 +47,11 @@ func parse(file string, line int, text []byte) (document, error) {
 	}
 	doc := document{file: file, line: line}
 	padded := append(bytes.Repeat([]byte("\n"), line-1), text...)
-	if err := yaml.Unmarshal(padded, &doc.tree); err != nil {
-		return document{}, doc.broken(err)
-	}
 	var err error
 	if doc.json, err = sigsyaml.YAMLToJSONStrict(padded); err != nil {
+		return document{}, doc.broken(err)
+	}
+	if err := yaml.Unmarshal(padded, &doc.tree); err != nil {
 		return document{}, doc.broken(err)
 	}
 	return doc, nil
@@ -71,47 +71,43 @@ func (d *document) broken(err error) error {
 
 // at places a fault in the file, on the line of its field. Where the field is
 // missing that is the line of what it is missing in.
-func (d *document) at(f fault) error {
+func (d *document) at(f fault) *fault {
 	f.file, f.line = d.file, d.line
 	node := &d.tree
 	if node.Kind == yaml.DocumentNode {
 		node = node.Content[0]
 		f.line = node.Line
 	}
-	for _, step := range steps(f.field) {
-		line, child := child(node, step)
-		if child == nil {
-			break
+	for path := f.field; node != nil && path != ""; {
+		var line int
+		if line, node, path = descend(node, path); node != nil {
+			f.line = line
 		}
-		f.line, node = line, child
 	}
 	return &f
 }
 
-// steps cuts the path spec.limits[1].meter into spec, limits, 1 and meter. A
-// key that has dots in it, such as a label's, stands in brackets.
-func steps(path string) []string {
-	return strings.FieldsFunc(path, func(c rune) bool { return strings.ContainsRune(".[]", c) })
-}
-
-// child finds what a step leads to, and the line on which it is named.
-func child(node *yaml.Node, step string) (int, *yaml.Node) {
-	switch node.Kind {
-	case yaml.AliasNode:
-		return child(node.Alias, step)
-	case yaml.SequenceNode:
-		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(node.Content) {
-			return node.Content[i].Line, node.Content[i]
-		}
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			if node.Content[i].Value == step {
-				return node.Content[i].Line, node.Content[i+1]
-			}
-		}
-	case yaml.DocumentNode, yaml.ScalarNode:
+// descend goes the first step of a path such as limits[1].meter: to the node
+// that it leads to, nil if there is none, the line on which that is named, and
+// the rest of the path. Keys are compared whole, since they may have dots in them.
+func descend(node *yaml.Node, path string) (int, *yaml.Node, string) {
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
 	}
-	return 0, nil
+	for i, child := range node.Content {
+		name, value := fmt.Sprintf("[%d]", i), child
+		if node.Kind == yaml.MappingNode {
+			if i%2 == 1 {
+				continue // the value of the key before it
+			}
+			name, value = child.Value, node.Content[i+1]
+		}
+		rest, ok := strings.CutPrefix(path, name)
+		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return child.Line, value, strings.TrimPrefix(rest, ".")
+		}
+	}
+	return 0, nil, ""
 }
 
 // decode reads the document into a new T; all faults have file, line and field.
@@ -124,8 +120,8 @@ func decode[T any](d *document) (T, []error) {
 	return into, errs
 }
 
-// place names a line for a message about another one.
+// place names the line of a field for a message about another one.
 func (d *document) place(field string) string {
-	err, _ := d.at(fault{field: field}).(*fault) //nolint:errorlint // at makes nothing else
-	return fmt.Sprintf("%s:%d", err.file, err.line)
+	f := d.at(fault{field: field})
+	return fmt.Sprintf("%s:%d", f.file, f.line)
 }
