@@ -200,7 +200,7 @@ func (c *compiler) meter(path *field.Path, name budgetv1alpha1.MeterName, seen m
 	err := usage.ValidateMeter(m)
 	switch {
 	case err != nil:
-		c.fail(ReasonInvalidSpec, field.Invalid(path, string(name), err.Error()))
+		c.fail(ReasonInvalidSpec, field.Invalid(path, bounded(string(name), maxValue), err.Error()))
 	case own:
 		c.fail(ReasonInvalidSpec, field.Invalid(path, string(name), "this meter has a field of its own"))
 	case seen[m]:
@@ -262,6 +262,7 @@ func (c *compiler) enums(path *field.Path, spec *budgetv1alpha1.TaskBudgetSpec) 
 const (
 	maxGroupBy    = 8
 	maxThresholds = 16
+	maxValue      = 64 // of a value that a fault repeats, in bytes
 )
 
 func (c *compiler) groupBy(path *field.Path, keys []string) {
@@ -270,11 +271,11 @@ func (c *compiler) groupBy(path *field.Path, keys []string) {
 		return
 	}
 	for i, key := range keys {
-		for _, reason := range validation.IsQualifiedName(key) {
-			c.fail(ReasonInvalidSpec, field.Invalid(path.Index(i), usage.Quote(key), reason))
+		if reasons := validation.IsQualifiedName(key); len(reasons) > 0 {
+			c.fail(ReasonInvalidSpec, field.Invalid(path.Index(i), bounded(key, maxValue), "no label key: "+reasons[0]))
 		}
 		if slices.Index(keys, key) < i {
-			c.fail(ReasonInvalidSpec, field.Duplicate(path.Index(i), key))
+			c.fail(ReasonInvalidSpec, field.Duplicate(path.Index(i), bounded(key, maxValue)))
 		}
 	}
 }

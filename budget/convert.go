@@ -151,7 +151,7 @@ func HoldFrom(th *budgetv1alpha1.TaskHold) (usage.Hold, field.ErrorList) {
 // identity holds an object to the name that makes it the only one of its task.
 func (c *compiler) identity(name, uid string) {
 	if name != uid {
-		c.faults = append(c.faults, field.Invalid(field.NewPath("metadata", "name"), usage.Quote(name),
+		c.faults = append(c.faults, field.Invalid(field.NewPath("metadata", "name"), bounded(name, maxValue),
 			fmt.Sprintf("must be the task's UID, which is %s", usage.Quote(uid))))
 	}
 }

@@ -37,6 +37,9 @@ func (d *Decision) Explain() string {
 // String names the task: namespace/name, and the UID where it has one.
 func (t TaskID) String() string {
 	name := usage.Quote(t.Namespace + "/" + t.Name)
+	if t.Name == "" {
+		name = "in " + usage.Quote(t.Namespace)
+	}
 	switch {
 	case t.UID == "" && t.Namespace == "" && t.Name == "":
 		return "without a name"
@@ -60,7 +63,11 @@ func (v *Verdict) explain(text *strings.Builder) {
 		fmt.Fprintf(text, ", for %s", usage.Quote(v.Group))
 	}
 	text.WriteByte('\n')
-	if v.Fault == nil {
+	switch {
+	case v.Fault != nil:
+	case v.Outside != "":
+		fmt.Fprintf(text, "    %s, outside its life\n", v.Period)
+	default:
 		fmt.Fprintf(text, "    %s, window %s\n", v.Period, window(v.Window))
 	}
 	v.table(text)
@@ -75,14 +82,14 @@ func (v *Verdict) table(text *strings.Builder) {
 		return
 	}
 	table := tabwriter.NewWriter(text, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(table, "   \tmeter\tused\theld\testimate\tlimit\tremaining\tunknown\t\n")
+	fmt.Fprint(table, "  meter\tused\theld\testimate\tlimit\tremaining\tunknown\t\n")
 	for i := range v.Figures {
 		f := &v.Figures[i]
 		estimate := "-"
 		if f.Estimated {
 			estimate = f.Meter.Format(f.Estimate)
 		}
-		fmt.Fprintf(table, "   \t%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", f.Meter, f.Meter.Format(f.Used), f.Meter.Format(f.Held),
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", f.Meter, f.Meter.Format(f.Used), f.Meter.Format(f.Held),
 			estimate, f.Meter.Format(f.Limit), f.Meter.Format(f.Remaining), f.Unknown)
 	}
 	_ = table.Flush() // a strings.Builder does not fail
@@ -109,13 +116,13 @@ type explanation struct {
 	Allowed   bool                 `json:"allowed"`
 	Action    string               `json:"action,omitempty"`
 	Task      taskExplanation      `json:"task"`
-	At        time.Time            `json:"at"`
+	At        string               `json:"at"`
 	Message   string               `json:"message"`
 	Reason    string               `json:"reason,omitempty"`
-	RetryAt   *time.Time           `json:"retryAt"`
+	RetryAt   *string              `json:"retryAt"`
 	Warnings  []string             `json:"warnings,omitempty"`
 	Budgets   []verdictExplanation `json:"budgets"`
-	HoldUntil *time.Time           `json:"holdUntil,omitempty"`
+	HoldUntil *string              `json:"holdUntil,omitempty"`
 }
 
 type taskExplanation struct {
@@ -134,8 +141,8 @@ type verdictExplanation struct {
 	Outside     string                `json:"outside,omitempty"`
 	Group       string                `json:"group,omitempty"`
 	Period      string                `json:"period,omitempty"`
-	WindowStart *time.Time            `json:"windowStart,omitempty"`
-	WindowEnd   *time.Time            `json:"windowEnd,omitempty"`
+	WindowStart *string               `json:"windowStart,omitempty"`
+	WindowEnd   *string               `json:"windowEnd,omitempty"`
 	Used        usage.Amounts         `json:"used,omitempty"`
 	Charged     usage.Amounts         `json:"charged,omitempty"`
 	Held        usage.Amounts         `json:"held,omitempty"`
@@ -151,7 +158,7 @@ type verdictExplanation struct {
 // MarshalJSON tells the decision in full, as [Decision.Explain] does.
 func (d Decision) MarshalJSON() ([]byte, error) {
 	e := explanation{
-		Allowed: d.Allowed, Action: string(d.Action), At: d.At.UTC(), Message: d.Message(), Reason: d.Reason(),
+		Allowed: d.Allowed, Action: string(d.Action), At: stamp(d.At), Message: d.Message(), Reason: d.Reason(),
 		Task: taskExplanation{
 			UID: string(d.Task.UID), Namespace: d.Task.Namespace, Name: d.Task.Name, Labels: d.Labels,
 		},
@@ -206,10 +213,10 @@ func (v *Verdict) explanation() verdictExplanation {
 }
 
 // some gives a time as JSON should have it: null for none.
-func some(t time.Time) *time.Time {
+func some(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	t = t.UTC()
-	return &t
+	text := t.UTC().Format(time.RFC3339Nano)
+	return &text
 }

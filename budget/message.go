@@ -80,11 +80,11 @@ func (f *Figure) why() string {
 	case CauseZero:
 		return fmt.Sprintf("%s limit is 0, which admits nothing", f.Meter)
 	case CauseUnknown:
-		if f.Uncharged > 0 && f.Charged+f.Uncharged > 0 && f.Unknown >= f.Uncharged {
-			return fmt.Sprintf("%s of %d finished tasks is not known and nothing was held for %d of them",
-				f.Meter, f.Unknown, f.Uncharged)
+		text := fmt.Sprintf("%s is not known for %s", f.Meter, tasks(f.Unknown))
+		if f.Uncharged > 0 {
+			text += fmt.Sprintf(", and nothing was held for %d of them", f.Uncharged)
 		}
-		return fmt.Sprintf("%s of %d finished tasks is not known", f.Meter, f.Unknown)
+		return text
 	case CauseSpent:
 		return fmt.Sprintf("%s used %s%s reaches the limit %s", f.Meter, amount(f.Used), f.held(), amount(f.Limit))
 	case CauseEstimate:
@@ -93,6 +93,13 @@ func (f *Figure) why() string {
 	default:
 		return ""
 	}
+}
+
+func tasks(n int64) string {
+	if n == 1 {
+		return "1 finished task"
+	}
+	return fmt.Sprintf("%d finished tasks", n)
 }
 
 // held mentions holds where there are any.

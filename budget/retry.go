@@ -70,7 +70,7 @@ func (r *Rule) opensAt(in *Input, from time.Time) (time.Time, bool) {
 			return at, true
 		}
 		opens, ok, err := r.opensWithin(in, at, window)
-		if err != nil || ok || window.End.IsZero() || window.LookBack {
+		if err != nil || ok || !ends(window) {
 			return opens, err == nil && ok
 		}
 		at = window.End
@@ -105,9 +105,9 @@ func (r *Rule) fits(in *Input, at time.Time) (bool, period.Window, error) {
 	return fits, window, nil
 }
 
-// opensWithin is the first instant after one without room at which holds that
-// expire, and records that leave a sliding window, have made room before the
-// window ends.
+// opensWithin is the first instant after one without room, and before the
+// window ends, at which holds that expire and records that leave a sliding
+// window have made room.
 func (r *Rule) opensWithin(in *Input, at time.Time, window period.Window) (time.Time, bool, error) {
 	q := in.query(r, r.limits[0].Meter)
 	for range maxRetryTurns {
@@ -119,20 +119,26 @@ func (r *Rule) opensWithin(in *Input, at time.Time, window period.Window) (time.
 		if turns.Falling {
 			return r.search(in, at, window, turns)
 		}
+		if ends(window) && !turns.Next.Before(window.End) {
+			return time.Time{}, false, nil
+		}
 		at = turns.Next
-		fits, _, err := r.fits(in, at)
-		if fits || err != nil {
+		var fits bool
+		if fits, window, err = r.fits(in, at); fits || err != nil {
 			return at, fits, err
 		}
 	}
 	return at, true, nil
 }
 
+// ends reports whether a window has an end that comes by itself.
+func ends(w period.Window) bool { return !w.LookBack && !w.End.IsZero() }
+
 // search finds the first instant with room by halving: what is taken only falls
 // until the window ends.
 func (r *Rule) search(in *Input, full time.Time, window period.Window, turns usage.Turns) (time.Time, bool, error) {
 	free := turns.Last
-	if !window.LookBack && !window.End.IsZero() && !free.Before(window.End) {
+	if ends(window) && !free.Before(window.End) {
 		free = window.End.Add(-time.Nanosecond)
 	}
 	if !free.After(full) {

@@ -116,7 +116,7 @@ func (p *Period) lay(from parts) {
 // layCycle counts labels from what the zone's clock showed at the anchor.
 func (p *Period) layCycle(from parts) {
 	p.anchored, p.anchor = true, from.anchor.Unix()
-	civil := p.anchor + p.clock.at(p.anchor).offset
+	civil := p.anchor + p.clock.offset(p.anchor)
 	switch from.unit {
 	case "Day":
 		p.labels = calendar{step: from.every * day, origin: civil}

@@ -37,19 +37,25 @@ func (c *Cursor) Period() *Period {
 
 // At answers exactly as Period.At does.
 func (c *Cursor) At(now time.Time) (Window, error) {
-	if c == nil {
-		return (*Period)(nil).At(now)
-	}
-	if s := c.last.Load(); s != nil {
-		if u := now.Unix(); s.start <= u && u < s.end {
-			return s.window, nil
-		}
+	if s := c.hit(now.Unix()); s != nil {
+		return s.window, nil
 	}
 	return c.miss(now)
 }
 
+// hit gives the span remembered, if it holds the Unix second.
+func (c *Cursor) hit(u int64) *span {
+	if c == nil {
+		return nil
+	}
+	if s := c.last.Load(); s != nil && s.start <= u && u < s.end {
+		return s
+	}
+	return nil
+}
+
 func (c *Cursor) miss(now time.Time) (Window, error) {
-	w, err := c.period.At(now)
+	w, err := c.Period().At(now)
 	if err == nil {
 		c.keep(w)
 	}
@@ -64,13 +70,20 @@ func (c *Cursor) keep(w Window) {
 	case Sliding, FirstUse, Lifetime:
 		return
 	}
-	s := &span{start: w.Start.Unix(), end: w.End.Unix(), window: w}
-	if s.start <= firstSecond || s.end > lastSecond {
+	start, end := w.Start.Unix(), w.End.Unix()
+	if start <= firstSecond || end > lastSecond {
 		return
 	}
+	var newer *span
 	for {
 		last := c.last.Load()
-		if last != nil && last.start >= s.start || c.last.CompareAndSwap(last, s) {
+		if last != nil && last.start >= start {
+			return
+		}
+		if newer == nil {
+			newer = &span{start: start, end: end, window: w}
+		}
+		if c.last.CompareAndSwap(last, newer) {
 			return
 		}
 	}

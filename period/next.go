@@ -64,7 +64,10 @@ func (p *Period) Longest() (time.Duration, bool) {
 			return 0, false
 		}
 		d := p.endsAt.Sub(p.startsAt)
-		return d, d < math.MaxInt64
+		if d == math.MaxInt64 {
+			return 0, false // what Sub answers where a Duration is too small
+		}
+		return d, true
 	case Hourly:
 		return time.Duration(hour+p.clock.setBack()) * time.Second, true
 	}

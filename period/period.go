@@ -46,7 +46,7 @@ func (p *Period) At(now time.Time) (Window, error) {
 	ok := true
 	switch p.kind {
 	case Hourly:
-		start, end, ok = p.hourly(u)
+		start, end, ok = p.clock.hourAround(u)
 	case Fixed:
 		start = p.anchor + floorDiv(u-p.anchor, p.length)*p.length
 		end = start + p.length
@@ -90,20 +90,20 @@ func outOfRange(now time.Time) *Error {
 // be off by a few windows: too early where the zone's dates skipped or ran
 // backwards, too late before a Cycle's anchor that is a repeated time.
 func (p *Period) calendar(u int64) (start, end int64, ok bool) {
-	r := p.clock.at(u)
-	if !r.plausible() {
+	known := regime{from: u, end: u + 1, offset: p.clock.offset(u)}
+	if !known.plausible() {
 		return 0, 0, false
 	}
-	k := p.labels.index(u + r.offset)
+	k := p.labels.index(u + known.offset)
 	for range maxRegimes {
-		if start, ok = p.boundary(k, r); !ok {
+		if start, known, ok = p.boundary(k, known); !ok {
 			return 0, 0, false
 		}
 		if u < start {
 			k--
 			continue
 		}
-		if end, ok = p.boundary(k+1, r); !ok || u < end {
+		if end, known, ok = p.boundary(k+1, known); !ok || u < end {
 			return start, end, ok
 		}
 		k++
@@ -113,8 +113,8 @@ func (p *Period) calendar(u int64) (start, end int64, ok bool) {
 
 // boundary gives boundary k. A Cycle's boundary 0 is its anchor, also where the
 // clock showed the same time before, and the others keep their order with it.
-func (p *Period) boundary(k int64, hint regime) (int64, bool) {
-	b, ok := p.clock.boundary(p.labels.label(k), hint)
+func (p *Period) boundary(k int64, hint regime) (int64, regime, bool) {
+	b, r, ok := p.clock.boundary(p.labels.label(k), hint)
 	switch {
 	case !p.anchored:
 	case k == 0:
@@ -124,18 +124,7 @@ func (p *Period) boundary(k int64, hint regime) (int64, bool) {
 	default:
 		b = min(b, p.anchor)
 	}
-	return b, ok
-}
-
-// hourly gives the hour of the zone's clock that holds u.
-func (p *Period) hourly(u int64) (start, end int64, ok bool) {
-	r := p.clock.at(u)
-	if !r.plausible() {
-		return 0, 0, false
-	}
-	start, okStart := p.clock.hourStart(u, r)
-	end, okEnd := p.clock.hourEnd(u, r)
-	return start, end, okStart && okEnd
+	return b, r, ok
 }
 
 func (p *Period) sliding(now time.Time) (Window, error) {

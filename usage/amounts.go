@@ -27,13 +27,25 @@ func (a Amounts) Meters() []Meter { return slices.Sorted(maps.Keys(a)) }
 // Validate reports the first meter, by name, that is illegal or whose amount is
 // negative; nil when there is none.
 func (a Amounts) Validate() error {
-	for _, m := range a.Meters() {
-		if err := ValidateMeter(m); err != nil {
-			return err
+	var first error
+	var at Meter
+	for m, amount := range a {
+		if first != nil && m > at {
+			continue
 		}
-		if a[m] < 0 {
-			return fmt.Errorf("%s %s: %w", m, m.Format(a[m]), errNegative)
+		if err := m.validateAmount(amount); err != nil {
+			first, at = err, m
 		}
+	}
+	return first
+}
+
+func (m Meter) validateAmount(amount int64) error {
+	if err := ValidateMeter(m); err != nil {
+		return err
+	}
+	if amount < 0 {
+		return fmt.Errorf("%s %s: %w", m, m.Format(amount), errNegative)
 	}
 	return nil
 }

@@ -56,10 +56,7 @@ func (a *account) newCounter(group string) *counter {
 	c := &counter{account: a, group: group}
 	c.records.account, c.holds.account = a, a
 	if a.firstUse {
-		c.uses = uses{length: a.length, stale: true}
-		if !a.scope.Opened.IsZero() {
-			c.uses.anchor = instantOf(a.scope.Opened)
-		}
+		c.uses = newUses(a.length, a.scope.Opened)
 	}
 	return c
 }
@@ -207,14 +204,8 @@ func (c *counter) used(at time.Time, i instant, meter int) (period.Window, cell,
 		window, err := c.account.cursor.At(at)
 		return window, cell{}, err
 	}
-	var window period.Window
-	var err error
-	if c.account.firstUse {
-		window, err = c.openWindow(at, i)
-	} else {
-		window, err = c.account.cursor.At(at)
-	}
-	if err != nil {
+	window, open, err := c.stretch(at, i)
+	if err != nil || !open {
 		return window, cell{}, err
 	}
 	from, to := instantOf(window.Start), instantOf(window.End)
@@ -227,15 +218,20 @@ func (c *counter) used(at time.Time, i instant, meter int) (period.Window, cell,
 	return window, sum, nil
 }
 
-// openWindow is the window that is open at an instant, or that a use at that
-// instant would open.
-func (c *counter) openWindow(at time.Time, i instant) (period.Window, error) {
-	var open period.Window
-	if start, ok := c.uses.openAt(i); ok {
-		open.Start = start.time()
-		open.End = open.Start.Add(c.account.length)
+// stretch is the window that an instant lies in, of a period without fixed
+// ones, and whether it is open.
+func (c *counter) stretch(at time.Time, i instant) (period.Window, bool, error) {
+	if !c.account.firstUse {
+		window, err := c.account.cursor.At(at)
+		return window, true, err
 	}
-	return c.account.scope.Period.Resume(open, at)
+	start, open := c.uses.openAt(i)
+	if !open {
+		window, err := c.account.scope.Period.Resume(period.Window{}, at)
+		return window, false, err
+	}
+	from := start.time()
+	return period.Window{Start: from, End: from.Add(c.account.length)}, true, nil
 }
 
 // after is the next instant that can be told from i.
@@ -253,6 +249,12 @@ func (c *counter) turns(at time.Time) Turns {
 	if next, ok := c.holds.first(after(now)); ok {
 		last, _ := c.holds.last()
 		turns.note(next.time(), last.time())
+	}
+	if c.account.firstUse {
+		if next, last, ok := c.uses.after(now); ok {
+			turns.note(next.time(), last.time())
+			turns.Falling = false
+		}
 	}
 	if !c.account.lined || c.account.firstUse {
 		return turns

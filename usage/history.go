@@ -31,6 +31,17 @@ func (h History) Turns(q Query) (Turns, error) {
 	for _, hold := range holds {
 		note(hold.Namespace, hold.Labels, hold.ExpiresAt)
 	}
+	if q.Scope.opensAtFirstUse() {
+		mine := func(namespace string, labels map[string]string) bool {
+			return q.Scope.matches(namespace, labels) && q.Scope.Group(labels) == group
+		}
+		for _, use := range usesOf(records, holds, q, mine) {
+			if use.After(q.At) {
+				turns.note(use.UTC(), use.UTC())
+				turns.Falling = false
+			}
+		}
+	}
 	if d, sliding := q.Scope.slide(); sliding {
 		for _, r := range records {
 			note(r.Namespace, r.Labels, r.CompletionTime.Add(d))

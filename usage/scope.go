@@ -90,6 +90,9 @@ func (s *Scope) slide() (time.Duration, bool) {
 	return s.Period.Longest()
 }
 
+// opensAtFirstUse reports whether windows open at their first use.
+func (s *Scope) opensAtFirstUse() bool { return s.Period.Kind() == period.FirstUse }
+
 // validate reports a scope that no sum can be made of.
 func (s *Scope) validate() error {
 	switch {
@@ -132,7 +135,8 @@ func (q Query) validate() error {
 // never negative, and cut at the end of int64.
 type Balance struct {
 	// Window is the window that At lies in. Where a period opens at its first
-	// use and none is open, it is the one that a use at At would open.
+	// use and none is open, it is the one that a use at At would open, and
+	// nothing is used in it yet.
 	Window period.Window
 	// Known is the sum of what was reported or priced.
 	Known int64
@@ -152,7 +156,7 @@ type Turns struct {
 	// Next is the earliest instant after the query's at which it changes,
 	// Last the latest; both zero if it never does.
 	Next, Last time.Time
-	// Falling is true when no record enters later, so that within the window
-	// used and held only ever fall.
+	// Falling is true when no record and no use is dated ahead of the query,
+	// so that within the window used and held only ever fall.
 	Falling bool
 }

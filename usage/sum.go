@@ -25,13 +25,13 @@ func Sum(records []Record, holds []Hold, q Query) (Balance, error) {
 		return q.Scope.matches(namespace, labels.Set(set)) && q.Scope.Group(set) == group
 	}
 	records, holds = firstOnly(records, holds)
-	window, err := windowOf(records, holds, q, mine)
+	window, open, err := windowOf(records, holds, q, mine)
 	if err != nil {
 		return Balance{}, err
 	}
 	var total naiveSum
 	for _, r := range records {
-		if !mine(r.Namespace, r.Labels) || !window.Contains(r.CompletionTime) {
+		if !open || !mine(r.Namespace, r.Labels) || !window.Contains(r.CompletionTime) {
 			continue
 		}
 		if figure, counts := r.figure(q.Meter); counts {
@@ -132,11 +132,18 @@ func clamp(n *big.Int) int64 {
 	}
 }
 
-// windowOf is the window that a query asks about.
-func windowOf(records []Record, holds []Hold, q Query, mine func(string, map[string]string) bool) (period.Window, error) {
-	if q.Scope.Period.Kind() != period.FirstUse {
-		return q.Scope.Period.At(q.At)
+// windowOf is the window that a query asks about, and whether it is open.
+func windowOf(records []Record, holds []Hold, q Query, mine func(string, map[string]string) bool) (period.Window, bool, error) {
+	if !q.Scope.opensAtFirstUse() {
+		window, err := q.Scope.Period.At(q.At)
+		return window, true, err
 	}
+	return openWindow(q.Scope.Period, usesOf(records, holds, q, mine), q.At)
+}
+
+// usesOf lists the admissions that can have opened a window, in the order of
+// time.
+func usesOf(records []Record, holds []Hold, q Query, mine func(string, map[string]string) bool) []time.Time {
 	uses := []time.Time{}
 	for _, r := range records {
 		if r.Corrects == "" && mine(r.Namespace, r.Labels) {
@@ -153,23 +160,24 @@ func windowOf(records []Record, holds []Hold, q Query, mine func(string, map[str
 		uses = append(uses, q.Scope.Opened)
 	}
 	slices.SortFunc(uses, time.Time.Compare)
-	return openWindow(q.Scope.Period, uses, q.At)
+	return uses
 }
 
-// openWindow plays the uses of a period that opens at its first use, in the
-// order of time, and gives the window that is open at an instant, or the one
-// that a use at that instant would open.
-func openWindow(p *period.Period, uses []time.Time, at time.Time) (period.Window, error) {
-	var open period.Window
+// openWindow plays the uses of a period that opens at its first use and gives
+// the window that is open at an instant, or else the one that a use at that
+// instant would open.
+func openWindow(p *period.Period, uses []time.Time, at time.Time) (period.Window, bool, error) {
+	var last period.Window
 	for _, use := range uses {
 		if use.After(at) {
 			break
 		}
-		next, err := p.Resume(open, use)
+		next, err := p.Resume(last, use)
 		if err != nil {
-			return period.Window{}, err
+			return period.Window{}, false, err
 		}
-		open = next
+		last = next
 	}
-	return p.Resume(open, at)
+	window, err := p.Resume(last, at)
+	return window, !last.Start.IsZero() && window.Start.Equal(last.Start), err
 }

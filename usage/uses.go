@@ -9,14 +9,27 @@ import (
 // seen, and finds those that opened a window.
 type uses struct {
 	length time.Duration
-	anchor instant   // a use that is known from elsewhere; those before it open nothing
+	anchor instant   // uses before it open nothing
 	all    []instant // sorted
 	opened []instant // those that opened a window, unless stale
 	stale  bool
 }
 
+// newUses begins with a use that is known from elsewhere, if there is one.
+func newUses(length time.Duration, known time.Time) uses {
+	u := uses{length: length, anchor: minInstant, stale: true}
+	if !known.IsZero() {
+		u.anchor = instantOf(known)
+		u.all = []instant{u.anchor}
+	}
+	return u
+}
+
 // change enters a use, or takes it out where sign is -1.
 func (u *uses) change(at instant, sign int64) {
+	if at.before(u.anchor) {
+		return
+	}
 	i, _ := slices.BinarySearchFunc(u.all, at, instant.compare)
 	if sign > 0 {
 		u.all = slices.Insert(u.all, i, at)
@@ -49,15 +62,21 @@ func (u *uses) openAt(at instant) (instant, bool) {
 	return u.opened[i-1], true
 }
 
+// after gives the first use after an instant and the last one, false if there
+// is none.
+func (u *uses) after(at instant) (next, last instant, ok bool) {
+	i, _ := slices.BinarySearchFunc(u.all, after(at), instant.compare)
+	if i == len(u.all) {
+		return instant{}, instant{}, false
+	}
+	return u.all[i], u.all[len(u.all)-1], true
+}
+
 // replay finds the uses that opened a window: the first one, and then each
 // first one after the end of the window before.
 func (u *uses) replay() {
 	u.opened, u.stale = u.opened[:0], false
-	next := instant{sec: -1 << 63}
-	if u.anchor != (instant{}) {
-		u.opened = append(u.opened, u.anchor)
-		next = u.anchor.add(u.length)
-	}
+	next := minInstant
 	for {
 		i, _ := slices.BinarySearchFunc(u.all, next, instant.compare)
 		if i == len(u.all) {

@@ -6,7 +6,7 @@ NR == 1 || $1 ~ /zz_generated/ { next }
 	if ($3 > 0) {
 		ran += $2
 	} else {
-		split($1, at, /[:,.]/)
+		sub(/^github\.com\/bursar-dev\/bursar\//, "", $1)
 		missed[++misses] = "  not run: " $1
 	}
 }
