@@ -23,22 +23,23 @@ func TestTheOrderInWhichTasksStart(t *testing.T) {
 	for rule, c := range map[string]struct {
 		runs []string
 		want []string // records as "name start end", in the order of completion
+		held string   // the runs that were refused at first, in the order of arrival
 	}{
 		"what completes at an instant makes room for what asks at it": {
 			[]string{"b 10:00 11:00", "a 11:00 12:00"},
-			[]string{"b 10:00 11:00", "a 11:00 12:00"},
+			[]string{"b 10:00 11:00", "a 11:00 12:00"}, "",
 		},
 		"who waits is woken by a completion, in the order of arrival": {
 			[]string{"c 10:00 11:00", "a 10:30 10:40", "b 10:20 10:30"},
-			[]string{"c 10:00 11:00", "b 11:00 11:10", "a 11:10 11:20"},
+			[]string{"c 10:00 11:00", "b 11:00 11:10", "a 11:10 11:20"}, "ba",
 		},
 		"of those that arrive together the lower UID is first": {
 			[]string{"b 10:00 10:10", "a 10:00 10:20"},
-			[]string{"a 10:00 10:20", "b 10:20 10:30"},
+			[]string{"a 10:00 10:20", "b 10:20 10:30"}, "b",
 		},
 		"who waits comes before who arrives": {
 			[]string{"c 10:00 11:00", "b 10:30 10:40", "a 11:00 11:30"},
-			[]string{"c 10:00 11:00", "b 11:00 11:10", "a 11:10 11:40"},
+			[]string{"c 10:00 11:00", "b 11:00 11:10", "a 11:10 11:40"}, "ba",
 		},
 	} {
 		t.Run(rule, func(t *testing.T) {
@@ -49,11 +50,21 @@ func TestTheOrderInWhichTasksStart(t *testing.T) {
 				"runs.jsonl": lines(c.runs...),
 			})
 			var got []string
-			for _, r := range played(t, "-budgets", "budgets.yaml", "-runs", "runs.jsonl").journal.records {
+			j := played(t, "-budgets", "budgets.yaml", "-runs", "runs.jsonl").journal
+			for _, r := range j.records {
 				got = append(got, string(r.UID)+r.StartTime.Format(" 15:04")+r.CompletionTime.Format(" 15:04"))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("records (-want +got):\n%s", diff)
+			}
+			held := ""
+			for _, s := range j.arrivals {
+				if s.refusal != nil {
+					held += s.run.title()
+				}
+			}
+			if held != c.held {
+				t.Errorf("held back: %q, want %q", held, c.held)
 			}
 		})
 	}
