@@ -23,23 +23,23 @@ func TestTheOrderInWhichTasksStart(t *testing.T) {
 	for rule, c := range map[string]struct {
 		runs []string
 		want []string // records as "name start end", in the order of completion
-		held string   // the runs that were refused at first, in the order of arrival
+		held []string // the runs that were refused at first, in the order of arrival
 	}{
 		"what completes at an instant makes room for what asks at it": {
 			[]string{"b 10:00 11:00", "a 11:00 12:00"},
-			[]string{"b 10:00 11:00", "a 11:00 12:00"}, "",
+			[]string{"b 10:00 11:00", "a 11:00 12:00"}, nil,
 		},
 		"who waits is woken by a completion, in the order of arrival": {
 			[]string{"c 10:00 11:00", "a 10:30 10:40", "b 10:20 10:30"},
-			[]string{"c 10:00 11:00", "b 11:00 11:10", "a 11:10 11:20"}, "ba",
+			[]string{"c 10:00 11:00", "b 11:00 11:10", "a 11:10 11:20"}, []string{"b", "a"},
 		},
 		"of those that arrive together the lower UID is first": {
 			[]string{"b 10:00 10:10", "a 10:00 10:20"},
-			[]string{"a 10:00 10:20", "b 10:20 10:30"}, "b",
+			[]string{"a 10:00 10:20", "b 10:20 10:30"}, []string{"b"},
 		},
 		"who waits comes before who arrives": {
 			[]string{"c 10:00 11:00", "b 10:30 10:40", "a 11:00 11:30"},
-			[]string{"c 10:00 11:00", "b 11:00 11:10", "a 11:10 11:40"}, "ba",
+			[]string{"c 10:00 11:00", "b 11:00 11:10", "a 11:10 11:40"}, []string{"b", "a"},
 		},
 	} {
 		t.Run(rule, func(t *testing.T) {
@@ -57,14 +57,14 @@ func TestTheOrderInWhichTasksStart(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("records (-want +got):\n%s", diff)
 			}
-			held := ""
+			var held []string
 			for _, s := range j.arrivals {
 				if s.refusal != nil {
-					held += s.run.title()
+					held = append(held, s.run.title())
 				}
 			}
-			if held != c.held {
-				t.Errorf("held back: %q, want %q", held, c.held)
+			if diff := cmp.Diff(c.held, held); diff != "" {
+				t.Errorf("held back (-want +got):\n%s", diff)
 			}
 		})
 	}
