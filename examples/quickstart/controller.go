@@ -33,7 +33,8 @@ type task struct {
 	askAt time.Time   // when it asks again, while it waits
 }
 
-// play lets all runs happen and returns when nothing is left that could.
+// play lets all runs happen and returns when nothing is left that could. Who
+// waits then has no room in any window, whatever time passes.
 func (c *controller) play(runs []finishedRun) error {
 	for _, r := range runs {
 		c.events.push(event{at: r.StartTime, kind: asks, task: &task{finishedRun: r, askAt: r.StartTime}})
@@ -41,7 +42,6 @@ func (c *controller) play(runs []finishedRun) error {
 	for {
 		e, ok := c.events.pop()
 		if !ok {
-			c.journal.neverStarted(c.waiting)
 			return nil
 		}
 		step := c.ask
@@ -67,7 +67,7 @@ func (c *controller) ask(now time.Time, t *task) error {
 		Now:   now,
 	}, holdTTL)
 	if decision.Fault != "" {
-		return fmt.Errorf("run %s: %s", t.Name, decision.Fault)
+		return fmt.Errorf("run %s: %s", t.title(), decision.Fault)
 	}
 	c.journal.decided(t, decision)
 	if !decision.Allowed {

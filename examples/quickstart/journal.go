@@ -28,7 +28,6 @@ type story struct {
 	asked    int              // how often
 	refusal  *budget.Decision // the first one, nil if there is none
 	admitted *budget.Decision // nil if it never started
-	waits    bool             // still, at the end
 }
 
 // A window is one window of one group of a budget.
@@ -66,13 +65,6 @@ func (j *journal) decided(t *task, d budget.Decision) {
 		s.admitted = &d
 	case s.refusal == nil:
 		s.refusal = &d
-	}
-}
-
-// neverStarted notes the tasks for which there was no room to the end.
-func (j *journal) neverStarted(tasks []*task) {
-	for _, t := range tasks {
-		j.stories[t.UID].waits = true
 	}
 }
 
