@@ -125,7 +125,7 @@ func (r *report) printUnknown(w *bytes.Buffer) {
 		wrap(w, fmt.Sprintf("  %s: %s", reason, names(byReason[reason])))
 	}
 	wrap(w, fmt.Sprintf("  %d runs reported nothing at all: %s", len(u.NoUsage), names(u.NoUsage)))
-	fmt.Fprintf(w, "  %d runs reported tokens and no cost, and were priced\n", u.Priced)
+	fmt.Fprintf(w, "  %d runs reported no cost that can be read, and their tokens were priced\n", u.Priced)
 }
 
 // names lists the first of many names.

@@ -148,6 +148,12 @@ func unreadable(r *usage.Record, m usage.Meter) bool {
 	})
 }
 
+// stillUnknown reports whether a result can't be read and nothing else, such as
+// a price list, gave the figure.
+func stillUnknown(r *usage.Record) bool {
+	return slices.ContainsFunc(r.Problems, func(p usage.Problem) bool { return !r.Usage.Of(p.Meter).Basis.Known() })
+}
+
 func (j *journal) reportUnknown() unknownReport {
 	u := unknownReport{Unreadable: []problemReport{}, NoUsage: []string{}}
 	for i := range j.records {
@@ -159,7 +165,7 @@ func (j *journal) reportUnknown() unknownReport {
 		switch {
 		case j.reportedNothing(record):
 			u.NoUsage = append(u.NoUsage, name)
-		case len(record.Problems) > 0:
+		case stillUnknown(record):
 			u.Unreadable = append(u.Unreadable, problemReport{Run: name, Problems: record.Problems})
 		}
 	}
