@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/bursar-dev/bursar/budget"
+	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+	"github.com/bursar-dev/bursar/usage"
+)
+
+// readBudgets reads TaskBudgets from files and folders and compiles them. All
+// faults of all files are reported.
+func readBudgets(names []string) ([]*budget.Rule, error) {
+	sources, err := readAll(names)
+	if err != nil {
+		return nil, err
+	}
+	var rules []*budget.Rule
+	var faults []error
+	first := map[types.NamespacedName]string{} // where a budget was seen
+	for _, s := range sources {
+		docs, err := documents(s)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		if len(docs) == 0 {
+			faults = append(faults, &fault{file: s.name, reason: "no TaskBudget is in it"})
+		}
+		for _, doc := range docs {
+			rule, errs := compileBudget(&doc)
+			if len(errs) == 0 && first[rule.Name()] != "" {
+				errs = append(errs, doc.at(fault{field: "metadata.name", reason: "TaskBudget " +
+					rule.Name().String() + " is there already, at " + first[rule.Name()]}))
+			}
+			if len(errs) > 0 {
+				faults = append(faults, errs...)
+				continue
+			}
+			first[rule.Name()] = doc.place("metadata.name")
+			rules = append(rules, rule)
+		}
+	}
+	return rules, errors.Join(faults...)
+}
+
+// compileBudget makes a rule of a manifest. budget.Compile finds what is wrong
+// with the spec; what an API server would look at before is looked at here.
+func compileBudget(doc *document) (*budget.Rule, []error) {
+	manifest, faults := decode[budgetv1alpha1.TaskBudget](doc)
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	for _, required := range []struct{ field, got, want string }{
+		{"apiVersion", manifest.APIVersion, budgetv1alpha1.GroupVersion.String()},
+		{"kind", manifest.Kind, "TaskBudget"},
+		{"metadata.name", manifest.Name, ""},
+		{"metadata.namespace", manifest.Namespace, ""},
+	} {
+		switch {
+		case required.got == "":
+			faults = append(faults, doc.at(fault{field: required.field, reason: "required"}))
+		case required.want != "" && required.got != required.want:
+			faults = append(faults, doc.at(fault{field: required.field, reason: usage.Quote(required.got) +
+				" is not supported, want " + required.want}))
+		}
+	}
+	rule, invalid := budget.Compile(&manifest)
+	for _, f := range invalid {
+		faults = append(faults, doc.at(fault{field: f.Field, reason: f.ErrorBody()}))
+	}
+	return rule, faults
+}
+
+// readPrices reads a price list: a YAML document with the one key prices.
+func readPrices(name string) (*usage.PriceList, error) {
+	s, err := read(name)
+	if err != nil {
+		return nil, err
+	}
+	docs, err := documents(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) != 1 {
+		return nil, &fault{file: name, reason: "want one document with a list of prices"}
+	}
+	file, faults := decode[struct {
+		Prices []usage.Price `json:"prices"`
+	}](&docs[0])
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	if len(file.Prices) == 0 {
+		return nil, docs[0].at(fault{field: "prices", reason: "required, a list of at least one price"})
+	}
+	list, err := usage.CompilePrices(file.Prices)
+	if err == nil {
+		return list, nil
+	}
+	for line := range strings.Lines(err.Error()) { // "prices[0].model: required"
+		field, reason, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		faults = append(faults, docs[0].at(fault{field: field, reason: reason}))
+	}
+	return nil, errors.Join(faults...)
+}
