@@ -3,6 +3,7 @@ package budget
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -121,7 +122,12 @@ func (c *compiler) period(path *field.Path, p budgetv1alpha1.Period) *period.Per
 	if err != nil {
 		var faults field.ErrorList
 		for _, fault := range period.Errors(err) {
-			faults = append(faults, field.Invalid(path.Child(fault.Field), fault.Value, fault.Reason))
+			at := path.Child(fault.Field)
+			if fault.Value == "" && strings.HasPrefix(fault.Reason, "required") {
+				faults = append(faults, field.Required(at, fault.Reason))
+			} else {
+				faults = append(faults, field.Invalid(at, fault.Value, fault.Reason))
+			}
 		}
 		c.failAll(ReasonInvalidPeriod, faults, field.Invalid(path, p.Type, err.Error()))
 	}
@@ -325,9 +331,9 @@ func (c *compiler) recordTTL(path *field.Path, seconds *int64, windows *period.P
 }
 
 // meters are the meters that a budget's ledger sums: those that it limits, and
-// cost and tokens, which its status shows.
+// cost, tokens and tasks, which its status shows.
 func meters(limits []Limit) []usage.Meter {
-	list := []usage.Meter{usage.CostUSD, usage.InputTokens, usage.OutputTokens}
+	list := []usage.Meter{usage.CostUSD, usage.InputTokens, usage.OutputTokens, usage.Tasks}
 	for _, l := range limits {
 		if !slices.Contains(list, l.Meter) {
 			list = append(list, l.Meter)

@@ -62,7 +62,7 @@ func TestCompileRefuses(t *testing.T) {
 		},
 		"no period": {
 			func(s *spec) { s.Period = budgetv1alpha1.Period{} },
-			[]string{`spec.period.type: Invalid value: ""`}, "InvalidPeriod",
+			[]string{"spec.period.type: Required value: required; it is one of"}, "InvalidPeriod",
 		},
 		"no limit": {
 			func(s *spec) { s.MaxCostUSD = nil },
@@ -159,7 +159,7 @@ func TestCompileRefuses(t *testing.T) {
 		},
 		"the selector is named first": {
 			func(s *spec) { *s = spec{} },
-			[]string{"spec.taskSelector: Required", "spec.period.type: Invalid", "spec: Required"}, "InvalidSelector",
+			[]string{"spec.taskSelector: Required", "spec.period.type: Required", "spec: Required"}, "InvalidSelector",
 		},
 	}
 	for name, tt := range tests {
@@ -216,7 +216,7 @@ func TestCompileAccepts(t *testing.T) {
 	if diff := cmp.Diff(usage.Amounts{usage.CostUSD: 250_000_000, usage.GPUSeconds: 9}, scope.Default); diff != "" {
 		t.Error(diff)
 	}
-	wantMeters := []usage.Meter{usage.CostUSD, usage.InputTokens, usage.OutputTokens, usage.GPUSeconds, usage.Tasks}
+	wantMeters := []usage.Meter{usage.CostUSD, usage.InputTokens, usage.OutputTokens, usage.Tasks, usage.GPUSeconds}
 	if diff := cmp.Diff(wantMeters, scope.Meters); diff != "" {
 		t.Error(diff)
 	}

@@ -49,17 +49,17 @@ func (t *Task) identity() TaskID { return TaskID{UID: t.UID, Namespace: t.Namesp
 
 // Refusals lists the verdicts of the budgets that refuse the task, by namespace
 // and name.
-func (d *Decision) Refusals() []Verdict {
+func (d Decision) Refusals() []Verdict {
 	return d.pick(func(v *Verdict) bool { return !v.Admits && v.blocks() })
 }
 
 // Warners lists the verdicts of the budgets that only warn and would have
 // refused the task, by namespace and name.
-func (d *Decision) Warners() []Verdict {
+func (d Decision) Warners() []Verdict {
 	return d.pick(func(v *Verdict) bool { return !v.Admits && !v.blocks() })
 }
 
-func (d *Decision) pick(keep func(*Verdict) bool) []Verdict {
+func (d Decision) pick(keep func(*Verdict) bool) []Verdict {
 	var kept []Verdict
 	for i := range d.Verdicts {
 		if keep(&d.Verdicts[i]) {
@@ -82,7 +82,7 @@ const (
 // refused task should ask again: until RetryAt or the end of a refusing
 // budget's window, whichever is first, between [MinRequeue] and [MaxRequeue].
 // Zero where the task is allowed.
-func (d *Decision) RequeueAfter() time.Duration {
+func (d Decision) RequeueAfter() time.Duration {
 	if d.Allowed {
 		return 0
 	}
@@ -103,7 +103,7 @@ func (d *Decision) RequeueAfter() time.Duration {
 
 // Reason is the reason of the condition that a refused task carries; "" where
 // the task is allowed.
-func (d *Decision) Reason() string {
+func (d Decision) Reason() string {
 	switch {
 	case d.Allowed:
 		return ""
@@ -120,7 +120,7 @@ func (d *Decision) Reason() string {
 
 // Condition is the BudgetBlocked condition of a refused task, nil where the
 // task is allowed: an admitted task carries no such condition.
-func (d *Decision) Condition(generation int64) *metav1.Condition {
+func (d Decision) Condition(generation int64) *metav1.Condition {
 	if d.Allowed {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (d *Decision) Condition(generation int64) *metav1.Condition {
 // SetCondition puts the BudgetBlocked condition of the decision among the
 // conditions of a task, or takes it out where the task is allowed, and reports
 // whether that changed anything: if not, there is nothing to write.
-func (d *Decision) SetCondition(conditions *[]metav1.Condition, generation int64) bool {
+func (d Decision) SetCondition(conditions *[]metav1.Condition, generation int64) bool {
 	if condition := d.Condition(generation); condition != nil {
 		return meta.SetStatusCondition(conditions, *condition)
 	}

@@ -383,6 +383,9 @@ func TestExceeded(t *testing.T) {
 		t.Errorf("the remedy after a budget's life is %q", got)
 	}
 	room := decide(t, "", daily(nil)).Verdicts[0]
+	if got := room.Figures[0].String(); got != "costUSD used 0 of the limit 1" {
+		t.Errorf("a figure with room says %q", got)
+	}
 	if room.Remedy() != "" || room.String() != "TaskBudget team-a/daily has room" {
 		t.Errorf("a budget with room says %q and has the remedy %q", room.String(), room.Remedy())
 	}
@@ -410,6 +413,13 @@ func (l tired) Used(q usage.Query) (usage.Balance, error) {
 		return usage.Balance{}, errors.New("tired")
 	}
 	return l.History.Used(q)
+}
+
+func (l tired) Turns(q usage.Query) (usage.Turns, error) {
+	if *l.left--; *l.left < 0 {
+		return usage.Turns{}, errors.New("tired")
+	}
+	return l.History.Turns(q)
 }
 
 // TestRetryNeverPromisesOnALedgerThatFails: the decision stands, and there is no

@@ -15,18 +15,20 @@ import (
 // window and the figures of each limit, and what can be done about a refusal.
 // The text ends with a newline. [Decision.MarshalJSON] tells the same to
 // programs.
-func (d *Decision) Explain() string {
+func (d Decision) Explain() string {
 	var text strings.Builder
 	verdict := "refused"
 	if d.Allowed {
 		verdict = "admitted"
 	}
 	fmt.Fprintf(&text, "Task %s at %s: %s\n", d.Task, stamp(d.At), verdict)
-	fmt.Fprintf(&text, "  %s\n", d.Message())
-	if !d.RetryAt.IsZero() {
-		fmt.Fprintf(&text, "  Time alone makes room at %s.\n", stamp(d.RetryAt))
-	} else if !d.Allowed && len(d.Verdicts) > 0 {
+	switch {
+	case d.Allowed || d.Fault != "" || len(d.Verdicts) == 0:
+		fmt.Fprintf(&text, "  %s\n", d.Message())
+	case d.RetryAt.IsZero():
 		fmt.Fprint(&text, "  Time alone never makes room.\n")
+	default:
+		fmt.Fprintf(&text, "  Time alone makes room at %s.\n", stamp(d.RetryAt))
 	}
 	for i := range d.Verdicts {
 		d.Verdicts[i].explain(&text)
@@ -50,7 +52,7 @@ func (t TaskID) String() string {
 	}
 }
 
-func (v *Verdict) explain(text *strings.Builder) {
+func (v Verdict) explain(text *strings.Builder) {
 	says := "has room"
 	switch {
 	case !v.Admits && v.blocks():
@@ -72,12 +74,12 @@ func (v *Verdict) explain(text *strings.Builder) {
 	}
 	v.table(text)
 	if !v.Admits {
-		fmt.Fprintf(text, "    why:    %s\n    remedy: %s\n", v, v.Remedy())
+		fmt.Fprintf(text, "    why:    %s\n    remedy: %s\n", v.why(), v.Remedy())
 	}
 }
 
 // table writes the figures, one limit a line. A strings.Builder does not fail.
-func (v *Verdict) table(text *strings.Builder) {
+func (v Verdict) table(text *strings.Builder) {
 	if len(v.Figures) == 0 {
 		return
 	}
@@ -173,14 +175,14 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 	return json.Marshal(e)
 }
 
-func (v *Verdict) explanation() verdictExplanation {
+func (v Verdict) explanation() verdictExplanation {
 	e := verdictExplanation{
 		Namespace: v.Budget.Namespace, Name: v.Budget.Name, Action: string(v.Action), Admits: v.Admits,
 		Outside: string(v.Outside), Group: v.Group,
 		WindowStart: some(v.Window.Start), WindowEnd: some(v.Window.End), Remedy: v.Remedy(),
 	}
 	if !v.Admits {
-		e.Why = v.String()
+		e.Why = v.why()
 	}
 	if v.Fault != nil {
 		e.Degraded = v.Fault.Reason

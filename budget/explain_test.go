@@ -58,16 +58,15 @@ func TestExplain(t *testing.T) {
 	const zone = `spec.period.timezone: Invalid value: "Mars/Base": no zone of the tz database has this name; ` +
 		`write one such as "Europe/Berlin" (upper and lower case matter), or leave it out for UTC`
 	want := `Task "team-a/fix-build" (uid "new") at 2026-03-08T04:30:00Z: refused
-  ` + d.Message() + `
   Time alone never makes room.
 
   TaskBudget team-a/degraded refuses
-    why:    TaskBudget team-a/degraded cannot be evaluated (InvalidPeriod): ` + zone + `
+    why:    ` + zone + `
     remedy: correct the field of the TaskBudget that the message names
 
   TaskBudget team-a/later refuses
     Lifetime from 2026-03-08T05:30:00Z, outside its life
-    why:    TaskBudget team-a/later admits nothing yet: its life starts at 2026-03-08T05:30:00Z
+    why:    admits nothing yet: its life starts at 2026-03-08T05:30:00Z
     remedy: wait, or move spec.period.startsAt
 
   TaskBudget team-a/room has room, for "user=u1"
@@ -80,14 +79,14 @@ func TestExplain(t *testing.T) {
     last 24h, window (2026-03-07T04:30:00Z, 2026-03-08T04:30:00Z]
       meter  used  held  estimate  limit  remaining  unknown
     costUSD   0.9     0       0.3      1        0.1        0
-    why:    TaskBudget team-a/soft: costUSD used 0.9 + estimate 0.3 exceeds the limit 1 (last 24h)
+    why:    costUSD used 0.9 + estimate 0.3 exceeds the limit 1
     remedy: wait, or raise the limit
 
   TaskBudget team-a/spent refuses
     Daily from 00:00 UTC, window [2026-03-08T00:00:00Z, 2026-03-09T00:00:00Z)
       meter  used  held  estimate  limit  remaining  unknown
     costUSD   0.9     0       0.3      1        0.1        0
-    why:    TaskBudget team-a/spent: costUSD used 0.9 + estimate 0.3 exceeds the limit 1 (Daily from 00:00 UTC, window ends at 2026-03-09T00:00:00Z)
+    why:    costUSD used 0.9 + estimate 0.3 exceeds the limit 1
     remedy: wait, or raise the limit
 `
 	if diff := cmp.Diff(want, d.Explain()); diff != "" {

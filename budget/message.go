@@ -15,7 +15,7 @@ const maxMessage = 4096
 // Message says in one line why the task waits: each budget that refuses, with
 // the figure and the limit. It is bounded; where not all budgets find room it
 // says how many are left out. For an allowed task it says so.
-func (d *Decision) Message() string {
+func (d Decision) Message() string {
 	switch {
 	case d.Fault != "":
 		return d.Fault
@@ -39,7 +39,7 @@ func (d *Decision) Message() string {
 }
 
 // admission says in one line why the task may start.
-func (d *Decision) admission() string {
+func (d Decision) admission() string {
 	switch {
 	case d.Hold != nil && d.Hold.AdmittedAt.Before(d.At):
 		return "Admitted already at " + stamp(d.Hold.AdmittedAt) + "."
@@ -51,7 +51,7 @@ func (d *Decision) admission() string {
 }
 
 // String says in one line what the budget says of the task.
-func (v *Verdict) String() string {
+func (v Verdict) String() string {
 	name := "TaskBudget " + v.Budget.String()
 	if v.Group != "" {
 		name += " for " + usage.Quote(v.Group)
@@ -59,28 +59,44 @@ func (v *Verdict) String() string {
 	switch {
 	case v.Fault != nil:
 		return fmt.Sprintf("%s cannot be evaluated (%s): %s", name, v.Fault.Reason, v.Fault.Message)
-	case v.Outside == NotStarted:
-		return fmt.Sprintf("%s admits nothing yet: its life starts at %s", name, stamp(deref(v.Period.Spec().StartsAt)))
-	case v.Outside == Ended:
-		return fmt.Sprintf("%s admits nothing any more: its life ended at %s", name, stamp(deref(v.Period.Spec().EndsAt)))
+	case v.Outside != "":
+		return name + " " + v.why()
 	case v.Admits:
 		return name + " has room"
 	}
-	var causes []string
-	for i := range v.Figures {
-		if text := v.Figures[i].why(); text != "" {
-			causes = append(causes, text)
-		}
-	}
-	text := name + ": " + strings.Join(causes, ", ")
-	if v.Window.End.IsZero() || v.Window.LookBack {
-		return text + fmt.Sprintf(" (%s)", v.Period)
-	}
-	return text + fmt.Sprintf(" (%s, window ends at %s)", v.Period, stamp(v.Window.End))
+	return fmt.Sprintf("%s: %s (%s%s)", name, v.why(), v.Period, v.until())
 }
 
-// why says why a limit leaves no room, "" if it leaves some.
-func (f *Figure) why() string {
+// why says what keeps the budget from admitting the task.
+func (v Verdict) why() string {
+	switch {
+	case v.Fault != nil:
+		return v.Fault.Message
+	case v.Outside == NotStarted:
+		return "admits nothing yet: its life starts at " + stamp(deref(v.Period.Spec().StartsAt))
+	case v.Outside == Ended:
+		return "admits nothing any more: its life ended at " + stamp(deref(v.Period.Spec().EndsAt))
+	}
+	var causes []string
+	for i := range v.Figures {
+		if v.Figures[i].Cause != "" {
+			causes = append(causes, v.Figures[i].String())
+		}
+	}
+	return strings.Join(causes, ", ")
+}
+
+// until says when the window ends, where it ends by itself.
+func (v Verdict) until() string {
+	if !ends(v.Window) {
+		return ""
+	}
+	return ", window ends at " + stamp(v.Window.End)
+}
+
+// String says how the limit stands and, where it leaves no room, why:
+// "costUSD used 8 + held 1 of the limit 10".
+func (f Figure) String() string {
 	amount := f.Meter.Format
 	switch f.Cause {
 	case CauseZero:
@@ -97,7 +113,7 @@ func (f *Figure) why() string {
 		return fmt.Sprintf("%s used %s%s + estimate %s exceeds the limit %s",
 			f.Meter, amount(f.Used), f.held(), amount(f.Estimate), amount(f.Limit))
 	default:
-		return ""
+		return fmt.Sprintf("%s used %s%s of the limit %s", f.Meter, amount(f.Used), f.held(), amount(f.Limit))
 	}
 }
 
@@ -109,7 +125,7 @@ func tasks(n int64) string {
 }
 
 // held mentions holds where there are any.
-func (f *Figure) held() string {
+func (f Figure) held() string {
 	if f.Held == 0 {
 		return ""
 	}
@@ -118,7 +134,7 @@ func (f *Figure) held() string {
 
 // Remedy says what the budget's owner can do about a refusal, "" where there is
 // none to name.
-func (v *Verdict) Remedy() string {
+func (v Verdict) Remedy() string {
 	switch {
 	case v.Admits:
 		return ""
@@ -140,7 +156,7 @@ func (v *Verdict) Remedy() string {
 }
 
 // remedy is what can be done beside waiting, "" where that is enough.
-func (f *Figure) remedy() string {
+func (f Figure) remedy() string {
 	switch {
 	case f.Cause == CauseZero:
 		return "raise the limit; 0 admits nothing"

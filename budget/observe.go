@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 	"time"
@@ -21,8 +22,11 @@ type Observation struct {
 	// Window is the current window.
 	Window period.Window
 	// Used and Held are what was used and is set aside, on the limited meters
-	// and on cost and tokens.
+	// and on cost, tokens and tasks.
 	Used, Held usage.Amounts
+	// Figures has one entry for each limit, in the order of [Rule.Limits],
+	// without an estimate and without a cause.
+	Figures []Figure
 	// Unknown is the largest number of records, over the limited meters,
 	// whose usage is not known.
 	Unknown int64
@@ -47,8 +51,7 @@ func Observe(r *Rule, ledger View, labels map[string]string, now time.Time) Obse
 	}
 	o.Used, o.Held = usage.Amounts{}, usage.Amounts{}
 	for _, meter := range r.scope.Meters {
-		limit, limited := r.limit(meter)
-		f := Figure{Meter: meter, Limit: limit}
+		f := Figure{Meter: meter}
 		window, err := r.weigh(&in, in.query(r, meter), &f)
 		if err != nil {
 			var v Verdict
@@ -57,11 +60,9 @@ func Observe(r *Rule, ledger View, labels map[string]string, now time.Time) Obse
 		}
 		o.Window = window
 		o.Used[meter], o.Held[meter] = f.Used, f.Held
-		if limited {
-			o.Unknown = max(o.Unknown, f.Unknown)
-			o.Percent = max(o.Percent, percent(usage.SaturatingAdd(f.Used, f.Held), limit))
-		}
+		o.note(r, f)
 	}
+	slices.SortFunc(o.Figures, func(a, b Figure) int { return cmp.Compare(r.index(a.Meter), r.index(b.Meter)) })
 	for _, threshold := range r.thresholds {
 		if o.Percent >= threshold {
 			o.Reached = append(o.Reached, threshold)
@@ -70,12 +71,23 @@ func Observe(r *Rule, ledger View, labels map[string]string, now time.Time) Obse
 	return o
 }
 
-func (r *Rule) limit(m usage.Meter) (int64, bool) {
-	i := slices.IndexFunc(r.limits, func(l Limit) bool { return l.Meter == m })
+// note takes a figure into the observation if its meter is limited.
+func (o *Observation) note(r *Rule, f Figure) {
+	i := r.index(f.Meter)
 	if i < 0 {
-		return 0, false
+		return
 	}
-	return r.limits[i].Max, true
+	taken := usage.SaturatingAdd(f.Used, f.Held)
+	f.Limit, f.Remaining = r.limits[i].Max, max(0, r.limits[i].Max-taken)
+	f.Estimate, f.Estimated, f.Cause = 0, false, ""
+	o.Figures = append(o.Figures, f)
+	o.Unknown = max(o.Unknown, f.Unknown)
+	o.Percent = max(o.Percent, percent(taken, f.Limit))
+}
+
+// index is the place of a meter among the limits, -1 if it has none.
+func (r *Rule) index(m usage.Meter) int {
+	return slices.IndexFunc(r.limits, func(l Limit) bool { return l.Meter == m })
 }
 
 // percent is what part of a limit is taken, rounded down. A limit of zero is
@@ -103,7 +115,7 @@ func percent(taken, limit int64) int32 {
 // Each threshold is told once per window. A sliding window has no start: there
 // a threshold is told again after it was no longer reached. An observation of a
 // budget that can't be evaluated tells nothing and forgets nothing.
-func (o *Observation) Fire(told []int32, since time.Time) (news, all []int32) {
+func (o Observation) Fire(told []int32, since time.Time) (news, all []int32) {
 	if o.Fault != nil || o.Outside != "" {
 		return nil, told
 	}

@@ -43,8 +43,15 @@ func TestObserve(t *testing.T) {
 	}
 	want := budget.Observation{
 		Group: "user=u1", Window: got.Window, Unknown: 1, Percent: 80, Reached: []int32{50, 80},
-		Used: usage.Amounts{usage.CostUSD: usage.MustUSD("0.5"), usage.InputTokens: 0, usage.OutputTokens: 3},
-		Held: usage.Amounts{usage.CostUSD: usage.MustUSD("0.3"), usage.InputTokens: 0, usage.OutputTokens: 0},
+		Used: usage.Amounts{usage.CostUSD: usage.MustUSD("0.5"), usage.InputTokens: 0, usage.OutputTokens: 3, usage.Tasks: 1},
+		Held: usage.Amounts{usage.CostUSD: usage.MustUSD("0.3"), usage.InputTokens: 0, usage.OutputTokens: 0, usage.Tasks: 1},
+		Figures: []budget.Figure{
+			{
+				Meter: usage.CostUSD, Limit: usage.USD, Used: usage.MustUSD("0.5"), Held: usage.MustUSD("0.3"),
+				Remaining: usage.MustUSD("0.2"),
+			},
+			{Meter: usage.InputTokens, Limit: 1000, Remaining: 1000, Unknown: 1, Uncharged: 1},
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -143,7 +143,7 @@ func (s *retry) halve(r *Rule, full time.Time, window period.Window, free time.T
 	if fits, _, err := s.fits(r, free); err != nil || !fits {
 		return time.Time{}, false, err
 	}
-	for free.Sub(full) > time.Nanosecond {
+	for free.Sub(full) > time.Second {
 		middle := full.Add(free.Sub(full) / 2)
 		fits, _, err := s.fits(r, middle)
 		if err != nil {
@@ -153,6 +153,27 @@ func (s *retry) halve(r *Rule, full time.Time, window period.Window, free time.T
 			free = middle
 		} else {
 			full = middle
+		}
+	}
+	return s.step(r, full, free)
+}
+
+// step finds the first instant with room by going from change to change. There
+// are few changes within a second.
+func (s *retry) step(r *Rule, full, free time.Time) (time.Time, bool, error) {
+	q := s.in.query(r, r.limits[0].Meter)
+	for at := full; s.left > 0; {
+		q.At = at
+		turns, err := s.in.Ledger.Turns(q)
+		if err != nil {
+			return time.Time{}, false, err
+		}
+		if turns.Next.IsZero() || !turns.Next.Before(free) {
+			break
+		}
+		at = turns.Next
+		if fits, _, err := s.fits(r, at); fits || err != nil {
+			return at, fits, err
 		}
 	}
 	return free, true, nil

@@ -129,13 +129,16 @@ func (f *Fault) Condition(generation int64, now time.Time) metav1.Condition {
 	return condition
 }
 
-// estimate is what a task is expected to spend on a meter under this rule.
+// estimate is what a task is expected to spend on a meter under this rule: of
+// tasks it is one.
 func (r *Rule) estimate(task *Task, m usage.Meter) (int64, bool) {
 	if amount, ok := task.Estimate[m]; ok {
 		return amount, true
 	}
-	amount, ok := r.scope.Default[m]
-	return amount, ok
+	if amount, ok := r.scope.Default[m]; ok {
+		return amount, true
+	}
+	return 1, m == usage.Tasks
 }
 
 // RetentionFloor is how long the records that count in these rules must be kept

@@ -85,10 +85,10 @@ const (
 )
 
 // blocks reports whether the budget refuses where it does not admit.
-func (v *Verdict) blocks() bool { return v.Action != budgetv1alpha1.ActionWarn }
+func (v Verdict) blocks() bool { return v.Action != budgetv1alpha1.ActionWarn }
 
 // Exceeded lists the meters that leave no room.
-func (v *Verdict) Exceeded() []usage.Meter {
+func (v Verdict) Exceeded() []usage.Meter {
 	var list []usage.Meter
 	for i := range v.Figures {
 		if v.Figures[i].Cause != "" {
