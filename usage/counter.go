@@ -41,6 +41,21 @@ type bucket struct {
 	total      []cell
 }
 
+func newAccount(s *Scope) *account {
+	a := &account{scope: s, cursor: period.NewCursor(s.Period), groups: map[string]*counter{}}
+	for _, meter := range s.Meters {
+		amount, ok := s.Default[meter]
+		one, implicit := meter.implicit()
+		a.standard = append(a.standard, standIn{amount, ok})
+		a.implicit = append(a.implicit, standIn{one, implicit})
+	}
+	a.firstUse = s.Period.Kind() == period.FirstUse
+	a.lined = a.firstUse || s.Period.Kind() == period.Sliding
+	a.length, _ = s.Period.Longest()
+	a.empty = a.newCounter("")
+	return a
+}
+
 // counter gives the counter of the group that labels fall into, made new if it
 // has none.
 func (a *account) counter(labels map[string]string) *counter {
@@ -56,10 +71,7 @@ func (a *account) newCounter(group string) *counter {
 	c := &counter{account: a, group: group}
 	c.records.account, c.holds.account = a, a
 	if a.firstUse {
-		c.uses = uses{length: a.length, stale: true}
-		if !a.scope.Opened.IsZero() {
-			c.uses.anchor = instantOf(a.scope.Opened)
-		}
+		c.uses = newUses(a.length, a.scope.Opened)
 	}
 	return c
 }
@@ -105,7 +117,7 @@ func (a *account) chargeMeter(sum *cell, it *item, meter int, sign int64) {
 
 // add enters an item, or takes it out where sign is -1.
 func (c *counter) add(it *item, sign int64) {
-	if c.account.firstUse && it.uses() {
+	if c.account.firstUse && it.use {
 		c.uses.change(it.opened, sign)
 	}
 	switch {
@@ -201,7 +213,7 @@ func (c *counter) heldAt(at instant, meter int, own *item) cell {
 func (c *counter) used(at time.Time, i instant, meter int) (period.Window, cell, error) {
 	if !c.account.lined {
 		n := c.search(i)
-		if n < len(c.buckets) && !i.before(c.buckets[n].start) {
+		if n < len(c.buckets) && !i.before(c.buckets[n].start) && inRange(at) {
 			return c.buckets[n].window, c.buckets[n].total[meter], nil
 		}
 		window, err := c.account.cursor.At(at)

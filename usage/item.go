@@ -12,6 +12,7 @@ type item struct {
 	figures []itemFigure
 	place   int32 // in set.items
 	kind    itemKind
+	use     bool // its admission opens a window that opens at its first use
 }
 
 type itemKind uint8
@@ -30,9 +31,23 @@ type itemFigure struct {
 	sign   int8 // -1 for a figure that a correction replaces
 }
 
-// uses reports whether the item's admission opens a window that opens at its
-// first use.
-func (it *item) uses() bool { return it.kind != kindCorrection && it.opened != instant{} }
+func newRecordItem(r *Record, digest uint64, figures []itemFigure) *item {
+	it := &item{at: instantOf(r.CompletionTime), digest: digest, figures: append([]itemFigure(nil), figures...)}
+	if r.Corrects != "" {
+		it.kind = kindCorrection
+		return it
+	}
+	it.opened, it.use = instantOf(openedAt(r)), true
+	return it
+}
+
+func newHoldItem(h *Hold) *item {
+	it := &item{kind: kindHold, at: instantOf(h.ExpiresAt)}
+	if !h.AdmittedAt.IsZero() {
+		it.opened, it.use = instantOf(h.AdmittedAt), true
+	}
+	return it
+}
 
 // labelSet is a set of labels that records and holds of a namespace share.
 type labelSet struct {
@@ -45,7 +60,7 @@ type labelSet struct {
 }
 
 func (s *labelSet) insert(it *item) {
-	it.set, it.place = s, int32(len(s.items))
+	it.set, it.place = s, int32(len(s.items)) //nolint:gosec // far fewer than 2^31 items fit into memory
 	s.items = append(s.items, it)
 }
 

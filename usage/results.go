@@ -57,12 +57,12 @@ func ReadResults(results map[string]string, names ResultNames) (Amounts, []Probl
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		amount, err := meter.Parse(text)
+		amount, err := parseResult(meter, text)
 		if known, twice := amounts[meter]; err == nil && twice && known != amount {
 			err = fmt.Errorf("%s contradicts another result, which says %s", Quote(text), meter.Format(known))
 		}
 		if err != nil {
-			problems = append(problems, Problem{Meter: meter, Source: fmt.Sprintf("result %q", name), Reason: err.Error()})
+			problems = append(problems, Problem{Meter: meter, Source: "result " + Quote(name), Reason: err.Error()})
 			unreadable[meter] = true
 			continue
 		}
@@ -72,4 +72,13 @@ func ReadResults(results map[string]string, names ResultNames) (Amounts, []Probl
 		delete(amounts, meter)
 	}
 	return amounts, problems
+}
+
+// parseResult reads one result. A meter that the caller's names misspell can't
+// be recorded, which is told like any other fault of the figure.
+func parseResult(m Meter, text string) (int64, error) {
+	if err := ValidateMeter(m); err != nil {
+		return 0, fmt.Errorf("%s reports an illegal meter: %w", Quote(text), err)
+	}
+	return m.Parse(text)
 }

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,7 +22,8 @@ type Scope struct {
 	Name string
 	// Namespace is the only namespace whose records count.
 	Namespace string
-	// Selector matches the labels of records and holds; nil matches none.
+	// Selector matches the labels of records and holds. Required. It must look
+	// at nothing but the keys of its Requirements, as all of package labels do.
 	Selector labels.Selector
 	// Period cuts the time line into windows.
 	Period *period.Period
@@ -94,11 +96,17 @@ func (s *Scope) slide() (time.Duration, bool) {
 func (s *Scope) validate() error {
 	switch {
 	case s == nil:
-		return fmt.Errorf("scope: required")
+		return errors.New("scope: required")
 	case s.Period == nil:
-		return fmt.Errorf("scope %s: period: required", s.Name)
+		return fmt.Errorf("scope %s: period: required", clip(s.Name))
 	case s.Selector == nil:
-		return fmt.Errorf("scope %s: selector: required", s.Name)
+		return fmt.Errorf("scope %s: selector: required", clip(s.Name))
+	}
+	if err := s.Default.Validate(); err != nil {
+		return fmt.Errorf("scope %s: default: %w", clip(s.Name), err)
+	}
+	if err := validateOptionalTime("opened", s.Opened); err != nil {
+		return fmt.Errorf("scope %s: %w", clip(s.Name), err)
 	}
 	return nil
 }
@@ -123,7 +131,7 @@ func (q Query) validate() error {
 		return err
 	}
 	if !slices.Contains(q.Scope.Meters, q.Meter) {
-		return fmt.Errorf("scope %s: meter %s is not summed", q.Scope.Name, Quote(string(q.Meter)))
+		return fmt.Errorf("scope %s: meter %s is not summed", clip(q.Scope.Name), Quote(string(q.Meter)))
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package usage
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // space is one namespace of a ledger.
 type space struct {
@@ -17,6 +20,24 @@ type class struct {
 	key      string
 	sets     int
 	counters []*counter
+}
+
+func newSpace(name string) *space {
+	return &space{name: name, sets: map[uint64]*labelSet{}, classes: map[string]*class{}}
+}
+
+// set gives the set of labels with that hash, made new if there is none.
+func (s *space) set(hash uint64, labels map[string]string) *labelSet {
+	set := s.sets[hash]
+	for set != nil && !maps.Equal(set.labels, labels) {
+		set = set.next
+	}
+	if set == nil {
+		set = &labelSet{space: s, hash: hash, next: s.sets[hash], labels: maps.Clone(labels)}
+		s.classify(set)
+		s.sets[hash] = set
+	}
+	return set
 }
 
 // classify puts a label set into its class, made new if there is none.

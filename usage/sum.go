@@ -140,7 +140,7 @@ func windowOf(records []Record, holds []Hold, q Query, mine func(string, map[str
 	uses := []time.Time{}
 	for _, r := range records {
 		if r.Corrects == "" && mine(r.Namespace, r.Labels) {
-			uses = append(uses, r.opened())
+			uses = append(uses, openedAt(&r))
 		}
 	}
 	for _, h := range holds {
