@@ -52,7 +52,9 @@ func ReadResults(results map[string]string, names ResultNames) (Amounts, []Probl
 	}
 	amounts, unreadable := Amounts{}, map[Meter]bool{}
 	var problems []Problem
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	sorted := slices.AppendSeq(make([]string, 0, len(names)), maps.Keys(names))
+	slices.Sort(sorted)
+	for _, name := range sorted {
 		text, meter := results[name], names[name]
 		if strings.TrimSpace(text) == "" {
 			continue
