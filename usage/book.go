@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -11,10 +12,12 @@ import (
 type book struct {
 	seed     maphash.Seed
 	meters   map[Meter]meterID
-	records  map[types.UID]*item
+	tasks    meterID // of Tasks
+	records  recordIndex
 	holds    map[types.UID]*held
 	spaces   map[string]*space
 	accounts map[*Scope]*account
+	items    itemPool
 	scratch  []itemFigure // of the record that is being read
 }
 
@@ -25,26 +28,26 @@ type held struct {
 }
 
 func newBook() book {
-	return book{
+	b := book{
 		seed:     maphash.MakeSeed(),
 		meters:   map[Meter]meterID{},
-		records:  map[types.UID]*item{},
+		records:  recordIndex{items: map[uint64]*item{}},
 		holds:    map[types.UID]*held{},
 		spaces:   map[string]*space{},
 		accounts: map[*Scope]*account{},
 	}
+	b.tasks = b.meter(Tasks)
+	return b
 }
 
 // Add implements [Ledger].
 func (b *book) Add(r Record) error {
-	if err := validateRecord(&r); err != nil {
-		return err
+	if !b.read(&r) {
+		return r.Validate()
 	}
-	labels := hashLabels(b.seed, r.Labels)
-	b.scratch = b.figures(b.scratch[:0], r.Usage, 1)
-	b.scratch = b.figures(b.scratch, r.Replaces, -1)
-	digest := digestOf(b.seed, &r, labels, b.scratch)
-	if known, ok := b.records[r.UID]; ok {
+	uid, labels := b.hash(r.UID), hashLabels(b.seed, r.Labels)
+	digest := digestOf(b.seed, &r, uid, labels, b.scratch)
+	if known := b.records.find(uid, r.UID); known != nil {
 		if known.digest != digest {
 			return &ConflictError{Namespace: r.Namespace, Name: r.Name, UID: r.UID}
 		}
@@ -54,19 +57,57 @@ func (b *book) Add(r Record) error {
 		b.detach(h.item)
 		h.item = nil
 	}
-	it := newRecordItem(&r, digest, b.scratch)
-	b.records[r.UID] = it
+	it := b.newRecord(&r, digest)
+	b.records.insert(uid, it)
 	b.attach(it, r.Namespace, labels, r.Labels)
 	return nil
 }
 
-// figures appends the figures of a record.
-func (b *book) figures(to []itemFigure, from Figures, sign int8) []itemFigure {
-	for meter, f := range from {
-		to = append(to, itemFigure{amount: f.Amount, meter: b.meter(meter), code: f.Basis.code(), sign: sign})
+// read puts the figures of a record into scratch, false if it is not valid.
+func (b *book) read(r *Record) bool {
+	b.scratch = b.scratch[:0]
+	if len(r.Replaces) > 0 || r.Corrects != "" {
+		if validateCorrection(r) != nil {
+			return false
+		}
+		b.figures(r.Replaces, -1)
 	}
-	return to
+	return b.figures(r.Usage, 1) && headFaults(r) == nil
 }
+
+// figures appends figures of a record to scratch, false if one is not valid.
+func (b *book) figures(from Figures, sign int8) bool {
+	for m, f := range from {
+		id, known := b.meters[m]
+		code := f.Basis.code()
+		if !known || code == 0 || f.Amount < 0 || code == codeUnknown {
+			if f.validate(m) != nil {
+				return false
+			}
+			id = b.meter(m)
+		}
+		b.scratch = append(b.scratch, itemFigure{amount: f.Amount, meter: id, code: code, sign: sign})
+	}
+	return true
+}
+
+// newRecord makes the item of a valid record whose figures are in scratch. A
+// task that counts as one does so without a figure.
+func (b *book) newRecord(r *Record, digest uint64) *item {
+	it := b.items.take()
+	it.uid, it.at, it.digest = r.UID, instantOf(r.CompletionTime), digest
+	if r.Corrects != "" {
+		it.kind = kindCorrection
+		it.keep(b.scratch)
+		return it
+	}
+	it.opened, it.use = instantOf(openedAt(r)), true
+	tasks := itemFigure{amount: 1, meter: b.tasks, code: codeReported, sign: 1}
+	it.keep(slices.DeleteFunc(b.scratch, func(f itemFigure) bool { return f == tasks }))
+	return it
+}
+
+func (b *book) hash(uid types.UID) uint64 { return maphash.String(b.seed, string(uid)) }
 
 // Hold implements [Ledger]. Which hold a UID has does not depend on whether it
 // has a record: that only decides whether the hold counts.
@@ -99,19 +140,23 @@ func (b *book) replace(h Hold) {
 	b.Release(h.UID)
 	entered := &held{hold: h.Clone()}
 	b.holds[h.UID] = entered
-	if _, recorded := b.records[h.UID]; !recorded {
+	if b.records.find(b.hash(h.UID), h.UID) == nil {
 		b.revive(entered)
 	}
 }
 
 // revive makes a hold count.
 func (b *book) revive(h *held) {
-	h.item = newHoldItem(&h.hold)
+	b.scratch = b.scratch[:0]
 	for meter, amount := range h.hold.Amounts {
-		h.item.figures = append(h.item.figures, itemFigure{
-			amount: amount, meter: b.meter(meter), code: codeReported, sign: 1,
-		})
+		b.scratch = append(b.scratch, itemFigure{amount: amount, meter: b.meter(meter), code: codeReported, sign: 1})
 	}
+	h.item = b.items.take()
+	h.item.kind, h.item.at = kindHold, instantOf(h.hold.ExpiresAt)
+	if !h.hold.AdmittedAt.IsZero() {
+		h.item.opened, h.item.use = instantOf(h.hold.AdmittedAt), true
+	}
+	h.item.keep(b.scratch)
 	b.attach(h.item, h.hold.Namespace, hashLabels(b.seed, h.hold.Labels), h.hold.Labels)
 }
 
@@ -133,12 +178,13 @@ func (b *book) Release(uid types.UID) {
 }
 
 func (b *book) remove(uid types.UID) {
-	it, ok := b.records[uid]
-	if !ok {
+	hash := b.hash(uid)
+	it := b.records.find(hash, uid)
+	if it == nil {
 		return
 	}
+	b.records.remove(hash, it)
 	b.detach(it)
-	delete(b.records, uid)
 	if h, ok := b.holds[uid]; ok {
 		b.revive(h)
 	}
@@ -179,7 +225,7 @@ func (b *book) lookUp(q *Query) (*counter, int, error) {
 	if meter < 0 {
 		return nil, 0, q.validate()
 	}
-	return a.find(q.Labels), meter, nil
+	return a.find(labels.Set(q.Labels)), meter, nil
 }
 
 // meter gives the number of a meter, made new if it has none.
@@ -210,7 +256,7 @@ func (b *book) attach(it *item, namespace string, hash uint64, labels map[string
 	}
 }
 
-// detach undoes attach; a nil item is none.
+// detach undoes attach and ends the item; a nil one is none.
 func (b *book) detach(it *item) {
 	if it == nil {
 		return
@@ -223,6 +269,7 @@ func (b *book) detach(it *item) {
 	if len(set.items) == 0 {
 		set.space.drop(set)
 	}
+	b.items.give(it)
 }
 
 // track gives the account of a scope. A new one is charged with all records

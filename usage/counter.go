@@ -5,6 +5,8 @@ import (
 	"sort"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/bursar-dev/bursar/period"
 )
 
@@ -58,11 +60,11 @@ func newAccount(s *Scope) *account {
 
 // counter gives the counter of the group that labels fall into, made new if it
 // has none.
-func (a *account) counter(labels map[string]string) *counter {
-	if c := a.find(labels); c != a.empty {
+func (a *account) counter(set labels.Labels) *counter {
+	if c := a.find(set); c != a.empty {
 		return c
 	}
-	c := a.newCounter(a.scope.Group(labels))
+	c := a.newCounter(string(a.scope.appendGroup(nil, set)))
 	a.groups[c.group] = c
 	return c
 }
@@ -78,9 +80,9 @@ func (a *account) newCounter(group string) *counter {
 
 // find gives the counter of the group that labels fall into, an empty one if it
 // has none.
-func (a *account) find(labels map[string]string) *counter {
+func (a *account) find(set labels.Labels) *counter {
 	var buffer [256]byte
-	if c, ok := a.groups[string(a.scope.appendGroup(buffer[:0], labels))]; ok {
+	if c, ok := a.groups[string(a.scope.appendGroup(buffer[:0], set))]; ok {
 		return c
 	}
 	return a.empty
@@ -95,8 +97,8 @@ func (a *account) charge(total []cell, it *item, sign int64) {
 
 func (a *account) chargeMeter(sum *cell, it *item, meter int, sign int64) {
 	id, named := a.meters[meter], false
-	for i := range it.figures {
-		if f := &it.figures[i]; f.meter == id {
+	for _, f := range it.figures() {
+		if f.meter == id {
 			named = true
 			sum.charge(f.code, f.amount, a.standard[meter], sign*int64(f.sign))
 		}

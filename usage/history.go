@@ -1,6 +1,10 @@
 package usage
 
-import "time"
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+)
 
 // History answers queries from plain slices, by looking at every entry with
 // [Sum]. It lets a unit test state what was used and is held as literals, and
@@ -21,8 +25,8 @@ func (h History) Turns(q Query) (Turns, error) {
 	group := q.Scope.Group(q.Labels)
 	records, holds := firstOnly(h.Records, h.Holds)
 	turns := Turns{Falling: true}
-	note := func(namespace string, labels map[string]string, at time.Time) bool {
-		counts := q.Scope.matches(namespace, labels) && q.Scope.Group(labels) == group && at.After(q.At)
+	note := func(namespace string, set map[string]string, at time.Time) bool {
+		counts := q.Scope.matches(namespace, labels.Set(set)) && q.Scope.Group(set) == group && at.After(q.At)
 		if counts {
 			turns.note(at.UTC(), at.UTC())
 		}

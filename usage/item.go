@@ -1,19 +1,30 @@
 package usage
 
+import "k8s.io/apimachinery/pkg/types"
+
 // meterID is a meter that a ledger has met, as a number.
 type meterID uint32
 
-// item is a record or a hold as a ledger keeps it.
+// item is a record or a hold as a ledger keeps it. There may be millions: its
+// size and the number of its pointers count.
 type item struct {
-	at      instant // completion of a record, expiry of a hold
-	opened  instant // admission
-	digest  uint64  // of a record's content
-	set     *labelSet
-	figures []itemFigure
-	place   int32 // in set.items
-	kind    itemKind
-	use     bool // its admission opens a window that opens at its first use
+	uid    types.UID // of a record
+	at     instant   // completion of a record, expiry of a hold
+	opened instant   // admission
+	digest uint64    // of a record's content
+	next   *item     // record whose UID has the same hash
+	set    *labelSet
+	many   *[]itemFigure // all figures, where they are too many for few
+	few    [fewFigures]itemFigure
+	place  int32 // in set.items
+	count  uint8 // of few
+	kind   itemKind
+	use    bool // its admission opens a window that opens at its first use
 }
+
+// fewFigures is what most tasks report beside their number: cost, two kinds of
+// tokens, seconds.
+const fewFigures = 4
 
 type itemKind uint8
 
@@ -31,43 +42,93 @@ type itemFigure struct {
 	sign   int8 // -1 for a figure that a correction replaces
 }
 
-func newRecordItem(r *Record, digest uint64, figures []itemFigure) *item {
-	it := &item{at: instantOf(r.CompletionTime), digest: digest, figures: append([]itemFigure(nil), figures...)}
-	if r.Corrects != "" {
-		it.kind = kindCorrection
+// figures gives the figures of the item, in no order.
+func (it *item) figures() []itemFigure {
+	if it.many != nil {
+		return *it.many
+	}
+	return it.few[:it.count]
+}
+
+// keep copies figures into the item.
+func (it *item) keep(figures []itemFigure) {
+	if len(figures) > fewFigures {
+		many := append([]itemFigure(nil), figures...)
+		it.many = &many
+		return
+	}
+	it.count = uint8(copy(it.few[:], figures)) //nolint:gosec // at most fewFigures
+}
+
+// itemPool makes items, many at a time, and takes them back.
+type itemPool struct {
+	fresh []item
+	size  int // of the last piece of fresh items
+	used  []*item
+}
+
+// The sizes of pieces: small ledgers stay small.
+const (
+	smallestPiece = 8
+	largestPiece  = 256
+)
+
+func (p *itemPool) take() *item {
+	if last := len(p.used) - 1; last >= 0 {
+		it := p.used[last]
+		p.used = p.used[:last]
 		return it
 	}
-	it.opened, it.use = instantOf(openedAt(r)), true
+	if len(p.fresh) == 0 {
+		p.size = min(largestPiece, max(smallestPiece, 2*p.size))
+		p.fresh = make([]item, p.size)
+	}
+	it := &p.fresh[0]
+	p.fresh = p.fresh[1:]
 	return it
 }
 
-func newHoldItem(h *Hold) *item {
-	it := &item{kind: kindHold, at: instantOf(h.ExpiresAt)}
-	if !h.AdmittedAt.IsZero() {
-		it.opened, it.use = instantOf(h.AdmittedAt), true
+// give takes back an item that nothing points to any more.
+func (p *itemPool) give(it *item) {
+	*it = item{}
+	p.used = append(p.used, it)
+}
+
+// recordIndex finds the item of a record by the hash of its UID. It is smaller
+// than a map of UIDs, and growing it reads no UID.
+type recordIndex struct {
+	items map[uint64]*item
+	count int
+}
+
+func (x *recordIndex) find(hash uint64, uid types.UID) *item {
+	it := x.items[hash]
+	for it != nil && it.uid != uid {
+		it = it.next
 	}
 	return it
 }
 
-// labelSet is a set of labels that records and holds of a namespace share.
-type labelSet struct {
-	space  *space
-	hash   uint64
-	next   *labelSet // with the same hash
-	labels map[string]string
-	class  *class
-	items  []*item
+func (x *recordIndex) insert(hash uint64, it *item) {
+	if first, taken := x.items[hash]; taken {
+		it.next = first
+	}
+	x.items[hash] = it
+	x.count++
 }
 
-func (s *labelSet) insert(it *item) {
-	it.set, it.place = s, int32(len(s.items)) //nolint:gosec // far fewer than 2^31 items fit into memory
-	s.items = append(s.items, it)
-}
-
-func (s *labelSet) remove(it *item) {
-	last := len(s.items) - 1
-	s.items[it.place] = s.items[last]
-	s.items[it.place].place = it.place
-	s.items[last] = nil
-	s.items = s.items[:last]
+func (x *recordIndex) remove(hash uint64, it *item) {
+	x.count--
+	first := x.items[hash]
+	switch {
+	case first != it:
+		for first.next != it {
+			first = first.next
+		}
+		first.next = it.next
+	case it.next != nil:
+		x.items[hash] = it.next
+	default:
+		delete(x.items, hash)
+	}
 }

@@ -115,7 +115,7 @@ func (m *Memory) Forget(s *Scope) {
 func (m *Memory) Len() (records, holds int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.book.records), len(m.book.holds)
+	return m.book.records.count, len(m.book.holds)
 }
 
 // Groups lists the groups of a scope that a record or a hold fell into, sorted;

@@ -85,6 +85,19 @@ func (r Record) Validate() error { return validateRecord(&r) }
 
 // validateRecord is Validate without a copy of the record.
 func validateRecord(r *Record) error {
+	found := headFaults(r)
+	if err := r.Usage.validate(); err != nil {
+		found.note(fmt.Errorf("usage: %w", err))
+	}
+	found.note(validateCorrection(r))
+	if len(found) > 0 {
+		return fmt.Errorf("record of task %s: %w", describe(r.Namespace, r.Name, r.UID), errors.Join(found...))
+	}
+	return nil
+}
+
+// headFaults are the faults of all but the figures.
+func headFaults(r *Record) faults {
 	var found faults
 	if r.UID == "" {
 		found.note(errors.New("uid: required, a record is identified by its task's UID"))
@@ -101,14 +114,7 @@ func validateRecord(r *Record) error {
 	if r.TTL != nil && *r.TTL <= 0 {
 		found.note(fmt.Errorf("ttl: %s is not positive", *r.TTL))
 	}
-	if err := r.Usage.validate(); err != nil {
-		found.note(fmt.Errorf("usage: %w", err))
-	}
-	found.note(validateCorrection(r))
-	if len(found) > 0 {
-		return fmt.Errorf("record of task %s: %w", describe(r.Namespace, r.Name, r.UID), errors.Join(found...))
-	}
-	return nil
+	return found
 }
 
 func validateCorrection(r *Record) error {
@@ -160,38 +166,22 @@ func openedAt(r *Record) time.Time {
 }
 
 // digestOf is a hash of what Equal compares, cheaper to keep than the record.
-// labels is the hash of its labels.
-func digestOf(seed maphash.Seed, r *Record, labels uint64, figures []itemFigure) uint64 {
-	h := labels
+// uid and labels are the hashes of its UID and its labels.
+func digestOf(seed maphash.Seed, r *Record, uid, labels uint64, figures []itemFigure) uint64 {
+	h := mix(uid) + labels
 	for _, f := range figures { // a sum, since a map has no order
 		h += mix(mix(uint64(f.meter)<<16|uint64(f.code)<<8|uint64(uint8(f.sign))) + uint64(f.amount)) //nolint:gosec // only the bits matter
 	}
 	for _, s := range [...]string{
-		string(r.UID), r.Namespace, r.Name, r.APIVersion, r.Kind, r.Type, r.Model,
-		string(r.Phase), string(r.Corrects), r.Reason,
+		r.Namespace, r.Name, r.APIVersion, r.Kind, r.Type, r.Model, string(r.Phase), string(r.Corrects), r.Reason,
 	} {
-		h = mix(h + maphash.String(seed, s))
+		if s != "" { // "" has its place all the same: h is mixed
+			h += maphash.String(seed, s)
+		}
+		h = mix(h)
 	}
 	for _, t := range [...]time.Time{r.AdmittedAt, r.StartTime, r.CompletionTime} {
 		h = mix(mix(h+uint64(t.Unix())) + uint64(t.Nanosecond())) //nolint:gosec // only the bits matter
 	}
 	return h
-}
-
-// hashLabels is a hash that does not depend on the order of a map.
-func hashLabels(seed maphash.Seed, labels map[string]string) uint64 {
-	sum := uint64(len(labels))
-	for k, v := range labels {
-		sum += mix(mix(maphash.String(seed, k)) + maphash.String(seed, v))
-	}
-	return sum
-}
-
-// mix spreads the bits of a hash, so that sums of hashes do not cancel out.
-func mix(h uint64) uint64 {
-	h ^= h >> 32
-	h *= 0xd6e8feb86659fd93
-	h ^= h >> 32
-	h *= 0xd6e8feb86659fd93
-	return h ^ h>>32
 }

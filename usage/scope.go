@@ -44,16 +44,16 @@ type Scope struct {
 // Group names the group of the scope that labels fall into, "" for a scope
 // without GroupBy: "user=u1,!team" is the group of user u1 without a team.
 // Values that are not plain are quoted, so that no two groups share a name.
-func (s *Scope) Group(labels map[string]string) string {
-	return string(s.appendGroup(nil, labels))
+func (s *Scope) Group(set map[string]string) string {
+	return string(s.appendGroup(nil, labels.Set(set)))
 }
 
-func (s *Scope) appendGroup(to []byte, labels map[string]string) []byte {
+func (s *Scope) appendGroup(to []byte, set labels.Labels) []byte {
 	for i, key := range s.GroupBy {
 		if i > 0 {
 			to = append(to, ',')
 		}
-		value, ok := labels[key]
+		value, ok := set.Lookup(key)
 		if !ok {
 			to = append(append(to, '!'), key...)
 			continue
@@ -80,7 +80,7 @@ func isPlain(value string) bool {
 }
 
 // matches reports whether records with these labels count in the scope.
-func (s *Scope) matches(namespace string, set labels.Set) bool {
+func (s *Scope) matches(namespace string, set labels.Labels) bool {
 	return s.Selector != nil && s.Namespace == namespace && s.Selector.Matches(set)
 }
 
