@@ -45,10 +45,9 @@ func (b *book) Add(r Record) error {
 	if !b.read(&r) {
 		return r.Validate()
 	}
-	uid, labels := b.hash(r.UID), hashLabels(b.seed, r.Labels)
-	digest := digestOf(b.seed, &r, uid, labels, b.scratch)
+	uid, digest := b.hash(r.UID), digestOf(b.seed, &r, b.scratch)
 	if known := b.records.find(uid, r.UID); known != nil {
-		if known.digest != digest {
+		if known.digest != digest || known.set.space.name != r.Namespace || !known.set.equals(r.Labels) {
 			return &ConflictError{Namespace: r.Namespace, Name: r.Name, UID: r.UID}
 		}
 		return nil
@@ -59,7 +58,7 @@ func (b *book) Add(r Record) error {
 	}
 	it := b.newRecord(&r, digest)
 	b.records.insert(uid, it)
-	b.attach(it, r.Namespace, labels, r.Labels)
+	b.attach(it, r.Namespace, r.Labels)
 	return nil
 }
 
@@ -95,13 +94,14 @@ func (b *book) figures(from Figures, sign int8) bool {
 // task that counts as one does so without a figure.
 func (b *book) newRecord(r *Record, digest uint64) *item {
 	it := b.items.take()
-	it.uid, it.at, it.digest = r.UID, instantOf(r.CompletionTime), digest
+	it.uid, it.digest = r.UID, digest
+	it.setAt(instantOf(r.CompletionTime))
 	if r.Corrects != "" {
 		it.kind = kindCorrection
 		it.keep(b.scratch)
 		return it
 	}
-	it.opened, it.use = instantOf(openedAt(r)), true
+	it.setOpened(instantOf(openedAt(r)))
 	tasks := itemFigure{amount: 1, meter: b.tasks, code: codeReported, sign: 1}
 	it.keep(slices.DeleteFunc(b.scratch, func(f itemFigure) bool { return f == tasks }))
 	return it
@@ -152,12 +152,13 @@ func (b *book) revive(h *held) {
 		b.scratch = append(b.scratch, itemFigure{amount: amount, meter: b.meter(meter), code: codeReported, sign: 1})
 	}
 	h.item = b.items.take()
-	h.item.kind, h.item.at = kindHold, instantOf(h.hold.ExpiresAt)
+	h.item.kind = kindHold
+	h.item.setAt(instantOf(h.hold.ExpiresAt))
 	if !h.hold.AdmittedAt.IsZero() {
-		h.item.opened, h.item.use = instantOf(h.hold.AdmittedAt), true
+		h.item.setOpened(instantOf(h.hold.AdmittedAt))
 	}
 	h.item.keep(b.scratch)
-	b.attach(h.item, h.hold.Namespace, hashLabels(b.seed, h.hold.Labels), h.hold.Labels)
+	b.attach(h.item, h.hold.Namespace, h.hold.Labels)
 }
 
 // Held implements [Ledger].
@@ -248,8 +249,8 @@ func (b *book) space(name string) *space {
 }
 
 // attach makes an item count in every scope that its labels match.
-func (b *book) attach(it *item, namespace string, hash uint64, labels map[string]string) {
-	set := b.space(namespace).set(hash, labels)
+func (b *book) attach(it *item, namespace string, labels map[string]string) {
+	set := b.space(namespace).set(hashLabels(b.seed, labels), labels)
 	set.insert(it)
 	for _, c := range set.class.counters {
 		c.add(it, 1)

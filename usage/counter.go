@@ -120,7 +120,7 @@ func (a *account) chargeMeter(sum *cell, it *item, meter int, sign int64) {
 // add enters an item, or takes it out where sign is -1.
 func (c *counter) add(it *item, sign int64) {
 	if c.account.firstUse && it.use {
-		c.uses.change(it.opened, sign)
+		c.uses.change(it.opened(), sign)
 	}
 	switch {
 	case it.kind == kindHold:
@@ -133,7 +133,7 @@ func (c *counter) add(it *item, sign int64) {
 }
 
 func (c *counter) addToBucket(it *item, sign int64) {
-	b := c.bucket(it.at)
+	b := c.bucket(it.at())
 	if b == nil {
 		return // outside the period's life
 	}
@@ -205,7 +205,7 @@ func (c *counter) heldAt(at instant, meter int, own *item) cell {
 	held := c.holds.before(maxInstant, meter)
 	gone := c.holds.before(after(at), meter)
 	held.merge(&gone, -1)
-	if own != nil && at.before(own.at) {
+	if own != nil && at.before(own.at()) {
 		c.account.chargeMeter(&held, own, meter, -1)
 	}
 	return held

@@ -9,18 +9,30 @@ type meterID uint32
 // size and the number of its pointers count.
 type item struct {
 	uid    types.UID // of a record
-	at     instant   // completion of a record, expiry of a hold
-	opened instant   // admission
 	digest uint64    // of a record's content
 	next   *item     // record whose UID has the same hash
 	set    *labelSet
 	many   *[]itemFigure // all figures, where they are too many for few
 	few    [fewFigures]itemFigure
-	place  int32 // in set.items
-	count  uint8 // of few
-	kind   itemKind
-	use    bool // its admission opens a window that opens at its first use
+
+	atSec, openedSec   int64 // see at and opened
+	atNsec, openedNsec int32
+
+	place int32 // in set.items
+	count uint8 // of few
+	kind  itemKind
+	use   bool // its admission opens a window that opens at its first use
 }
+
+// at is the completion of a record, the expiry of a hold.
+func (it *item) at() instant { return instant{it.atSec, it.atNsec} }
+
+// opened is the admission.
+func (it *item) opened() instant { return instant{it.openedSec, it.openedNsec} }
+
+func (it *item) setAt(i instant) { it.atSec, it.atNsec = i.sec, i.nsec }
+
+func (it *item) setOpened(i instant) { it.openedSec, it.openedNsec, it.use = i.sec, i.nsec, true }
 
 // fewFigures is what most tasks report beside their number: cost, two kinds of
 // tokens, seconds.
@@ -67,10 +79,11 @@ type itemPool struct {
 	used  []*item
 }
 
-// The sizes of pieces: small ledgers stay small.
+// The sizes of pieces: small ledgers stay small, and the largest piece just fits
+// into what the allocator hands out whole, 32 KiB.
 const (
 	smallestPiece = 8
-	largestPiece  = 256
+	largestPiece  = 227
 )
 
 func (p *itemPool) take() *item {

@@ -76,11 +76,13 @@ func (s *labelSet) remove(it *item) {
 	s.items = s.items[:last]
 }
 
-// hashLabels is a hash that does not depend on the order of a map.
+// hashLabels is a hash that does not depend on the order of a map. Labels that
+// differ in a key alone may share it: that is rare, and whoever uses it compares
+// the labels, too.
 func hashLabels(seed maphash.Seed, labels map[string]string) uint64 {
 	sum := uint64(len(labels))
 	for k, v := range labels {
-		sum += mix(mix(maphash.String(seed, k)) + maphash.String(seed, v))
+		sum += mix(maphash.String(seed, v) + uint64(len(k)))
 	}
 	return sum
 }

@@ -48,11 +48,13 @@ func benchmarkScopes(tb testing.TB) []*usage.Scope {
 	list := make([]*usage.Scope, 0, benchScopes)
 	for i := range benchScopes {
 		selector := "team=team-" + strconv.Itoa(i%benchTeams)
-		switch i / benchTeams % 3 {
+		switch i / benchTeams % 4 {
 		case 1:
-			selector += ",tier in (gold,silver,bronze)"
+			selector += ",app=agent"
 		case 2:
-			selector += ",!exempt"
+			selector += ",tier in (gold,silver,bronze)"
+		case 3:
+			selector += ",app in (agent,batch),!exempt"
 		}
 		list = append(list, &usage.Scope{
 			Name:      "bench/" + strconv.Itoa(i),

@@ -165,15 +165,15 @@ func openedAt(r *Record) time.Time {
 	}
 }
 
-// digestOf is a hash of what Equal compares, cheaper to keep than the record.
-// uid and labels are the hashes of its UID and its labels.
-func digestOf(seed maphash.Seed, r *Record, uid, labels uint64, figures []itemFigure) uint64 {
-	h := mix(uid) + labels
+// digestOf is a hash of what Equal compares beside the UID, the namespace and
+// the labels, which an item knows. It is cheaper to keep than the record.
+func digestOf(seed maphash.Seed, r *Record, figures []itemFigure) uint64 {
+	h := uint64(len(figures))
 	for _, f := range figures { // a sum, since a map has no order
 		h += mix(mix(uint64(f.meter)<<16|uint64(f.code)<<8|uint64(uint8(f.sign))) + uint64(f.amount)) //nolint:gosec // only the bits matter
 	}
 	for _, s := range [...]string{
-		r.Namespace, r.Name, r.APIVersion, r.Kind, r.Type, r.Model, string(r.Phase), string(r.Corrects), r.Reason,
+		r.Name, r.APIVersion, r.Kind, r.Type, r.Model, string(r.Phase), string(r.Corrects), r.Reason,
 	} {
 		if s != "" { // "" has its place all the same: h is mixed
 			h += maphash.String(seed, s)
