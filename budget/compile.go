@@ -179,7 +179,8 @@ func (c *compiler) money(path *field.Path, q *resource.Quantity) (int64, bool) {
 	}
 	nano, err := usage.USDFromQuantity(*q)
 	if err != nil {
-		c.fail(ReasonInvalidSpec, field.Invalid(path, q.String(), err.Error()))
+		reason := strings.TrimPrefix(err.Error(), usage.Quote(q.String())+": ")
+		c.fail(ReasonInvalidSpec, field.Invalid(path, q.String(), reason))
 	}
 	return nano, err == nil
 }

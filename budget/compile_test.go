@@ -80,11 +80,11 @@ func TestCompileRefuses(t *testing.T) {
 		},
 		"a binary suffix on dollars": {
 			func(s *spec) { s.MaxCostUSD = quantity("1Ki") },
-			[]string{`spec.maxCostUSD: Invalid value: "1Ki": 1Ki: a binary suffix has no meaning for dollars`}, "InvalidSpec",
+			[]string{`spec.maxCostUSD: Invalid value: "1Ki": a binary suffix has no meaning for dollars`}, "InvalidSpec",
 		},
 		"more dollars than there are": {
 			func(s *spec) { s.MaxCostUSD = quantity("10G") },
-			[]string{`spec.maxCostUSD: Invalid value: "10G": 10G: a dollar amount is at most 9223372036.854775807`}, "InvalidSpec",
+			[]string{`spec.maxCostUSD: Invalid value: "10G": a dollar amount is at most 9223372036.854775807`}, "InvalidSpec",
 		},
 		"limits on meters that are no meters, twice the same, or have a field": {
 			func(s *spec) {

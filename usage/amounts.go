@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -81,12 +80,10 @@ func (a Amounts) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements [json.Unmarshaler]. Money may be a text or a number,
 // other amounts an integer as number or text; what cannot be read is an error
-// that names the meter. null leaves nothing known.
+// that names the meter, the first by name. null leaves nothing known.
 func (a *Amounts) UnmarshalJSON(data []byte) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	var object map[Meter]any
-	if err := decoder.Decode(&object); err != nil {
+	var object map[Meter]json.RawMessage
+	if err := json.Unmarshal(data, &object); err != nil {
 		return err
 	}
 	if object == nil {
@@ -94,11 +91,11 @@ func (a *Amounts) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	read := make(Amounts, len(object))
-	for m, value := range object {
+	for _, m := range slices.Sorted(maps.Keys(object)) {
 		if err := ValidateMeter(m); err != nil {
 			return err
 		}
-		amount, err := parseJSONAmount(m, value)
+		amount, err := parseJSONAmount(m, object[m])
 		if err != nil {
 			return fmt.Errorf("%s: %w", m, err)
 		}
@@ -108,14 +105,19 @@ func (a *Amounts) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func parseJSONAmount(m Meter, value any) (int64, error) {
-	switch v := value.(type) {
-	case string:
-		return m.Parse(v)
-	case json.Number:
-		return m.Parse(v.String())
+// parseJSONAmount reads a JSON value that is a text or a number.
+func parseJSONAmount(m Meter, value json.RawMessage) (int64, error) {
+	switch c := value[0]; {
+	case c == '"':
+		var text string
+		if err := json.Unmarshal(value, &text); err != nil {
+			return 0, err
+		}
+		return m.Parse(text)
+	case isDigit(c) || c == '-':
+		return m.Parse(string(value))
 	default:
-		return 0, fmt.Errorf("want a number, not %s", Quote(fmt.Sprint(value)))
+		return 0, fmt.Errorf("want a number, not %s", Quote(string(value)))
 	}
 }
 

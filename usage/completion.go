@@ -3,6 +3,7 @@ package usage
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -24,7 +25,8 @@ type Completion struct {
 	// ResultNames says how the results are named; nil for [StandardResults].
 	ResultNames ResultNames
 	// Reported is what the host knows as numbers. A figure that Results also
-	// have must agree, or it is unknown.
+	// have must agree, or it is unknown; so is one that Results have and that
+	// can't be read.
 	Reported Amounts
 	// Hold is what was set aside for the task, nil if that is not known.
 	// Where nothing is reported, the hold's amount stands for it.
@@ -48,12 +50,13 @@ type Completion struct {
 // start and completion where they are not reported.
 //
 // An error means that there can be no such record: no UID, no namespace, no or
-// an impossible time, no terminal phase, a hold of another task.
+// an impossible time, no terminal phase, a TTL that is not positive, a hold of
+// another task.
 func RecordUsage(c Completion) (Record, error) {
 	record := Record{
 		Task:           c.Task,
 		Phase:          c.Phase,
-		Labels:         cloneLabels(c.Labels),
+		Labels:         maps.Clone(c.Labels),
 		AdmittedAt:     wholeSeconds(c.AdmittedAt),
 		StartTime:      wholeSeconds(c.StartTime),
 		CompletionTime: wholeSeconds(c.CompletionTime),
@@ -64,12 +67,11 @@ func RecordUsage(c Completion) (Record, error) {
 	}
 	var fault error
 	if h := c.Hold; h != nil {
-		record.Labels = cloneLabels(h.Labels)
+		record.Labels = maps.Clone(h.Labels)
 		record.AdmittedAt = wholeSeconds(h.AdmittedAt)
 		if h.UID != c.Task.UID || h.Namespace != c.Task.Namespace {
 			fault = fmt.Errorf("hold: it is of task %s", describe(h.Namespace, h.Name, h.UID))
 		}
-		fault = errors.Join(fault, h.Amounts.Validate())
 	}
 	record.Usage, record.Problems = figures(c, record)
 	if err := errors.Join(fault, record.Validate()); err != nil {
@@ -110,7 +112,7 @@ func figures(c Completion, record Record) (Figures, []Problem) {
 	problems = priceTokens(c, figures, problems)
 	problems = deriveSeconds(figures, record, problems)
 	if c.Hold != nil {
-		figures.standIn(c.Hold.Amounts)
+		problems = figures.standIn(c.Hold.Amounts, problems)
 	}
 	return figures, problems
 }
@@ -131,12 +133,19 @@ func (c Completion) refuteReported(m Meter, read Amounts) string {
 }
 
 // standIn puts what a hold had set aside where nothing is known.
-func (f Figures) standIn(held Amounts) {
-	for m, amount := range held {
-		if !f.Of(m).Basis.Known() {
-			f[m] = Figure{Amount: amount, Basis: Held}
+func (f Figures) standIn(held Amounts, problems []Problem) []Problem {
+	for _, m := range held.Meters() {
+		if f.Of(m).Basis.Known() {
+			continue
 		}
+		figure := Figure{Amount: held[m], Basis: Held}
+		if err := figure.validate(m); err != nil {
+			problems = append(problems, Problem{Meter: m, Source: "hold", Reason: err.Error()})
+			continue
+		}
+		f[m] = figure
 	}
+	return problems
 }
 
 // priceTokens prices the tokens of a task whose cost nobody could report.
@@ -149,6 +158,11 @@ func priceTokens(c Completion, figures Figures, problems []Problem) []Problem {
 		return problems
 	}
 	nano, err := c.Prices.Cost(c.Task.Model, tokens, c.Tokens)
+	for _, m := range tokenMeters {
+		if figure, reported := figures[m]; reported && !figure.Basis.Known() {
+			err = fmt.Errorf("%s are not known", m) // they may cost something
+		}
+	}
 	if err != nil {
 		figures[CostUSD] = Figure{Basis: Unknown}
 		return append(problems, Problem{Meter: CostUSD, Source: "price list", Reason: err.Error()})

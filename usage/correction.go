@@ -14,7 +14,9 @@ import (
 // the sum over both records is the right one.
 //
 // uid is the correction's own UID, and reason says why it was made; both are
-// required. To correct once more, correct the correction.
+// required. To correct a meter once more, correct the correction that put it
+// right: a correction says nothing of other meters, so that those are put right
+// by correcting the record itself.
 func Correct(original Record, uid types.UID, right Amounts, reason string) (Record, error) {
 	if err := original.Validate(); err != nil {
 		return Record{}, fmt.Errorf("the record to be corrected: %w", err)
@@ -31,9 +33,12 @@ func Correct(original Record, uid types.UID, right Amounts, reason string) (Reco
 	correction.Usage, correction.Replaces, correction.Problems = Figures{}, Figures{}, nil
 	for _, m := range right.Meters() {
 		correction.Usage[m] = Figure{Amount: right[m], Basis: Reported}
-		if figure, counts := original.figure(m); counts {
-			correction.Replaces[m] = figure
+		figure, counts := original.figure(m)
+		if !counts {
+			faults = append(faults, fmt.Errorf("usage: it says nothing of %s, correct %s instead", m, Quote(string(original.Corrects))))
+			continue
 		}
+		correction.Replaces[m] = figure
 	}
 	faults = append(faults, correction.Validate())
 	if err := errors.Join(faults...); err != nil {

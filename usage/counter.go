@@ -5,6 +5,8 @@ import (
 	"sort"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/bursar-dev/bursar/period"
 )
 
@@ -41,13 +43,28 @@ type bucket struct {
 	total      []cell
 }
 
+func newAccount(s *Scope) *account {
+	a := &account{scope: s, cursor: period.NewCursor(s.Period), groups: map[string]*counter{}}
+	for _, meter := range s.Meters {
+		amount, ok := s.Default[meter]
+		one, implicit := meter.implicit()
+		a.standard = append(a.standard, standIn{amount, ok})
+		a.implicit = append(a.implicit, standIn{one, implicit})
+	}
+	a.firstUse = s.Period.Kind() == period.FirstUse
+	a.lined = a.firstUse || s.Period.Kind() == period.Sliding
+	a.length, _ = s.Period.Longest()
+	a.empty = a.newCounter("")
+	return a
+}
+
 // counter gives the counter of the group that labels fall into, made new if it
 // has none.
-func (a *account) counter(labels map[string]string) *counter {
-	if c := a.find(labels); c != a.empty {
+func (a *account) counter(set labels.Labels) *counter {
+	if c := a.find(set); c != a.empty {
 		return c
 	}
-	c := a.newCounter(a.scope.Group(labels))
+	c := a.newCounter(string(a.scope.appendGroup(nil, set)))
 	a.groups[c.group] = c
 	return c
 }
@@ -63,9 +80,9 @@ func (a *account) newCounter(group string) *counter {
 
 // find gives the counter of the group that labels fall into, an empty one if it
 // has none.
-func (a *account) find(labels map[string]string) *counter {
+func (a *account) find(set labels.Labels) *counter {
 	var buffer [256]byte
-	if c, ok := a.groups[string(a.scope.appendGroup(buffer[:0], labels))]; ok {
+	if c, ok := a.groups[string(a.scope.appendGroup(buffer[:0], set))]; ok {
 		return c
 	}
 	return a.empty
@@ -80,8 +97,8 @@ func (a *account) charge(total []cell, it *item, sign int64) {
 
 func (a *account) chargeMeter(sum *cell, it *item, meter int, sign int64) {
 	id, named := a.meters[meter], false
-	for i := range it.figures {
-		if f := &it.figures[i]; f.meter == id {
+	for _, f := range it.figures() {
+		if f.meter == id {
 			named = true
 			sum.charge(f.code, f.amount, a.standard[meter], sign*int64(f.sign))
 		}
@@ -102,8 +119,8 @@ func (a *account) chargeMeter(sum *cell, it *item, meter int, sign int64) {
 
 // add enters an item, or takes it out where sign is -1.
 func (c *counter) add(it *item, sign int64) {
-	if c.account.firstUse && it.uses() {
-		c.uses.change(it.opened, sign)
+	if c.account.firstUse && it.use {
+		c.uses.change(it.opened(), sign)
 	}
 	switch {
 	case it.kind == kindHold:
@@ -116,7 +133,7 @@ func (c *counter) add(it *item, sign int64) {
 }
 
 func (c *counter) addToBucket(it *item, sign int64) {
-	b := c.bucket(it.at)
+	b := c.bucket(it.at())
 	if b == nil {
 		return // outside the period's life
 	}
@@ -188,7 +205,7 @@ func (c *counter) heldAt(at instant, meter int, own *item) cell {
 	held := c.holds.before(maxInstant, meter)
 	gone := c.holds.before(after(at), meter)
 	held.merge(&gone, -1)
-	if own != nil && at.before(own.at) {
+	if own != nil && at.before(own.at()) {
 		c.account.chargeMeter(&held, own, meter, -1)
 	}
 	return held
@@ -198,7 +215,7 @@ func (c *counter) heldAt(at instant, meter int, own *item) cell {
 func (c *counter) used(at time.Time, i instant, meter int) (period.Window, cell, error) {
 	if !c.account.lined {
 		n := c.search(i)
-		if n < len(c.buckets) && !i.before(c.buckets[n].start) {
+		if n < len(c.buckets) && !i.before(c.buckets[n].start) && inRange(at) {
 			return c.buckets[n].window, c.buckets[n].total[meter], nil
 		}
 		window, err := c.account.cursor.At(at)

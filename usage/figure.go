@@ -69,20 +69,37 @@ func (f Figures) Amounts() Amounts {
 
 // validate reports the first figure, by meter, that no record may carry.
 func (f Figures) validate() error {
-	for _, m := range f.Meters() {
-		if err := ValidateMeter(m); err != nil {
-			return err
-		}
-		switch figure := f[m]; {
-		case figure.Basis.code() == 0:
-			return fmt.Errorf("%s: unknown basis %s", m, Quote(string(figure.Basis)))
-		case figure.Basis == Unknown && figure.Amount != 0:
-			return fmt.Errorf("%s: basis Unknown with the amount %s", m, m.Format(figure.Amount))
-		case figure.Amount < 0:
-			return fmt.Errorf("%s %s: %w", m, m.Format(figure.Amount), errNegative)
+	for m, figure := range f {
+		if figure.validate(m) != nil {
+			return f.firstFault()
 		}
 	}
 	return nil
+}
+
+func (f Figures) firstFault() error {
+	for _, m := range f.Meters() {
+		if err := f[m].validate(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f Figure) validate(m Meter) error {
+	if err := ValidateMeter(m); err != nil {
+		return err
+	}
+	switch {
+	case f.Basis.code() == 0:
+		return fmt.Errorf("%s: unknown basis %s", m, Quote(string(f.Basis)))
+	case f.Basis == Unknown && f.Amount != 0:
+		return fmt.Errorf("%s: basis Unknown with the amount %s", m, m.Format(f.Amount))
+	case f.Amount < 0:
+		return fmt.Errorf("%s %s: %w", m, m.Format(f.Amount), errNegative)
+	default:
+		return nil
+	}
 }
 
 // basisCode is a basis in one byte; zero is no basis.

@@ -1,6 +1,10 @@
 package usage
 
-import "time"
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+)
 
 // History answers queries from plain slices, by looking at every entry with
 // [Sum]. It lets a unit test state what was used and is held as literals, and
@@ -20,33 +24,32 @@ func (h History) Turns(q Query) (Turns, error) {
 	}
 	group := q.Scope.Group(q.Labels)
 	records, holds := firstOnly(h.Records, h.Holds)
+	mine := func(namespace string, set map[string]string) bool {
+		return q.Scope.matches(namespace, labels.Set(set)) && q.Scope.Group(set) == group
+	}
 	turns := Turns{Falling: true}
-	note := func(namespace string, labels map[string]string, at time.Time) bool {
-		counts := q.Scope.matches(namespace, labels) && q.Scope.Group(labels) == group && at.After(q.At)
-		if counts {
-			turns.note(at.UTC(), at.UTC())
+	changes := func(at time.Time) bool {
+		if !at.After(q.At) {
+			return false
 		}
-		return counts
+		turns.note(at.UTC(), at.UTC())
+		return true
 	}
 	for _, hold := range holds {
-		note(hold.Namespace, hold.Labels, hold.ExpiresAt)
+		if mine(hold.Namespace, hold.Labels) {
+			changes(hold.ExpiresAt)
+		}
 	}
 	if q.Scope.opensAtFirstUse() {
-		mine := func(namespace string, labels map[string]string) bool {
-			return q.Scope.matches(namespace, labels) && q.Scope.Group(labels) == group
-		}
 		for _, use := range usesOf(records, holds, q, mine) {
-			if use.After(q.At) {
-				turns.note(use.UTC(), use.UTC())
-				turns.Falling = false
-			}
+			turns.Falling = !changes(use) && turns.Falling
 		}
 	}
 	if d, sliding := q.Scope.slide(); sliding {
 		for _, r := range records {
-			note(r.Namespace, r.Labels, r.CompletionTime.Add(d))
-			if note(r.Namespace, r.Labels, r.CompletionTime) {
-				turns.Falling = false
+			if mine(r.Namespace, r.Labels) {
+				changes(r.CompletionTime.Add(d))
+				turns.Falling = !changes(r.CompletionTime) && turns.Falling
 			}
 		}
 	}

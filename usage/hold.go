@@ -3,6 +3,7 @@ package usage
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -37,52 +38,33 @@ type Hold struct {
 
 // Clone returns a copy that shares no map with h.
 func (h Hold) Clone() Hold {
-	h.Labels = cloneLabels(h.Labels)
+	h.Labels = maps.Clone(h.Labels)
 	h.Amounts = h.Amounts.Clone()
 	return h
 }
 
 // Validate reports every reason why h can't be a hold, joined; nil if it can.
 func (h Hold) Validate() error {
-	var faults []error
+	var found faults
 	if h.UID == "" {
-		faults = append(faults, errors.New("uid: required, a hold is identified by its task's UID"))
+		found.note(errors.New("uid: required, a hold is identified by its task's UID"))
 	}
 	if h.Namespace == "" {
-		faults = append(faults, errors.New("namespace: required"))
+		found.note(errors.New("namespace: required"))
 	}
 	if err := h.Amounts.Validate(); err != nil {
-		faults = append(faults, fmt.Errorf("amounts: %w", err))
+		found.note(fmt.Errorf("amounts: %w", err))
 	}
-	faults = append(faults, validateTime("expiresAt", h.ExpiresAt))
-	if !h.AdmittedAt.IsZero() {
-		faults = append(faults, validateTime("admittedAt", h.AdmittedAt))
-	}
-	if err := errors.Join(faults...); err != nil {
-		return fmt.Errorf("hold of task %s: %w", describe(h.Namespace, h.Name, h.UID), err)
+	found.note(validateTime("expiresAt", h.ExpiresAt))
+	found.note(validateOptionalTime("admittedAt", h.AdmittedAt))
+	if len(found) > 0 {
+		return fmt.Errorf("hold of task %s: %w", describe(h.Namespace, h.Name, h.UID), errors.Join(found...))
 	}
 	return nil
 }
 
 // Live reports whether the hold counts at now: until ExpiresAt, not at it.
 func (h Hold) Live(now time.Time) bool { return now.Before(h.ExpiresAt) }
-
-// validateTime reports an instant that is missing or that no period and no
-// JSON document can carry.
-func validateTime(field string, t time.Time) error {
-	switch year := t.UTC().Year(); {
-	case t.IsZero():
-		return fmt.Errorf("%s: required", field)
-	case year < minYear || year > maxYear:
-		return fmt.Errorf("%s: the year %d is outside %d to %d", field, year, minYear, maxYear)
-	}
-	return nil
-}
-
-const (
-	minYear = 1
-	maxYear = 9998
-)
 
 // describe names a task for a message: namespace/name where there is a name,
 // the UID otherwise.
@@ -100,15 +82,4 @@ func clip(name string) string {
 		return name
 	}
 	return q
-}
-
-func cloneLabels(labels map[string]string) map[string]string {
-	if labels == nil {
-		return nil
-	}
-	clone := make(map[string]string, len(labels))
-	for k, v := range labels {
-		clone[k] = v
-	}
-	return clone
 }

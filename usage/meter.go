@@ -2,6 +2,7 @@ package usage
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -30,7 +31,8 @@ const (
 	// ReasoningTokens are the tokens of a model's hidden reasoning.
 	ReasoningTokens Meter = "reasoningTokens"
 	// Tasks counts the tasks themselves. Every record and every hold is one
-	// task unless it says otherwise, so this meter is never unknown.
+	// task unless it says otherwise, so this meter is unknown only where what
+	// it says can't be believed.
 	Tasks Meter = "tasks"
 	// Seconds is the time that a task ran, in whole seconds. [RecordUsage]
 	// derives it from start and completion where nobody reported it.
@@ -68,7 +70,7 @@ func (m Meter) Format(amount int64) string {
 	if m == CostUSD {
 		return FormatUSD(amount)
 	}
-	return fmt.Sprint(amount)
+	return strconv.FormatInt(amount, 10)
 }
 
 // Parse reads an amount of this meter from text: [ParseUSD] for [CostUSD],

@@ -30,24 +30,15 @@ const maxUSD = "9223372036.854775807"
 // 9223372036.854775807 dollars.
 func ParseUSD(text string) (int64, error) {
 	s := strings.TrimSpace(text)
-	digits, exponent, ok := splitDecimal(s)
+	d, ok := parseDecimal(s)
 	if !ok {
 		return 0, fmt.Errorf("%s is no dollar amount: %s", Quote(text), whyNoDecimal(s))
 	}
-	nano, ok := scaleUp(digits, exponent+nanoDigits)
+	nano, ok := d.scaled(nanoDigits)
 	if !ok {
 		return 0, fmt.Errorf("%s is no dollar amount: more than %s", Quote(text), maxUSD)
 	}
 	return nano, nil
-}
-
-// MustUSD is [ParseUSD] for constants: it panics where that returns an error.
-func MustUSD(text string) int64 {
-	nano, err := ParseUSD(text)
-	if err != nil {
-		panic(err)
-	}
-	return nano
 }
 
 // FormatUSD gives nano-USD as plain dollars without trailing zeros: "1.5",
@@ -71,27 +62,37 @@ func FormatUSD(nano int64) string {
 func USDFromQuantity(q resource.Quantity) (int64, error) {
 	switch {
 	case q.Sign() < 0:
-		return 0, fmt.Errorf("%s: a dollar amount must not be negative", q.String())
+		return 0, fmt.Errorf("%s: a dollar amount must not be negative", Quote(q.String()))
 	case q.Format == resource.BinarySI && q.Sign() != 0:
-		return 0, fmt.Errorf("%s: a binary suffix has no meaning for dollars, write a plain decimal", q.String())
+		return 0, fmt.Errorf("%s: a binary suffix has no meaning for dollars, write a plain decimal", Quote(q.String()))
 	}
 	exact := q.DeepCopy()
 	dec := exact.AsDec()
-	nano := new(big.Int).Set(dec.UnscaledBig())
+	unscaled := dec.UnscaledBig()
 	shift := int64(nanoDigits) - int64(dec.Scale())
+	switch digits := int64(len(unscaled.Text(10))); {
+	case unscaled.Sign() == 0:
+		return 0, nil
+	case digits+shift > mostDigits:
+		return 0, errTooMuch(&q)
+	case digits+shift <= 0:
+		return 1, nil // far below a nano-USD; nor is the power of ten ever huge
+	}
+	nano, remainder := new(big.Int), new(big.Int)
 	if shift >= 0 {
-		nano.Mul(nano, pow10(shift))
+		nano.Mul(unscaled, pow10(shift))
 	} else {
-		remainder := new(big.Int)
-		nano.QuoRem(nano, pow10(-shift), remainder)
-		if remainder.Sign() > 0 {
-			nano.Add(nano, big.NewInt(1))
-		}
+		nano.QuoRem(unscaled, pow10(-shift), remainder)
+		nano.Add(nano, big.NewInt(int64(remainder.Sign())))
 	}
 	if !nano.IsInt64() {
-		return 0, fmt.Errorf("%s: a dollar amount is at most %s", q.String(), maxUSD)
+		return 0, errTooMuch(&q)
 	}
 	return nano.Int64(), nil
+}
+
+func errTooMuch(q *resource.Quantity) error {
+	return fmt.Errorf("%s: a dollar amount is at most %s", Quote(q.String()), maxUSD)
 }
 
 // USDQuantity gives nano-USD as the quantity that a manifest shows.
@@ -120,67 +121,6 @@ func ParseCount(text string) (int64, error) {
 	return n, nil
 }
 
-// splitDecimal takes a plain decimal apart: its value is the integer digits
-// times ten to the exponent. Leading zeros are gone, so no digits mean zero.
-func splitDecimal(s string) (digits string, exponent int, ok bool) {
-	mantissa := s
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		mantissa = s[:i]
-		if exponent, ok = parseExponent(s[i+1:]); !ok {
-			return "", 0, false
-		}
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	if whole+fraction == "" || !allDigits(whole) || !allDigits(fraction) {
-		return "", 0, false
-	}
-	return strings.TrimLeft(whole+fraction, "0"), exponent - len(fraction), true
-}
-
-// parseExponent reads the signed integer after an 'e'. An exponent beyond any
-// amount stays beyond any amount: it is cut, not wrapped.
-func parseExponent(s string) (int, bool) {
-	digits := strings.TrimPrefix(strings.TrimPrefix(s, "-"), "+")
-	if digits == "" || !allDigits(digits) || len(s)-len(digits) > 1 {
-		return 0, false
-	}
-	const beyond = 1 << 40
-	n, err := strconv.Atoi(digits)
-	if err != nil || n > beyond {
-		n = beyond
-	}
-	if s[0] == '-' {
-		n = -n
-	}
-	return n, true
-}
-
-// scaleUp gives digits times ten to the shift as an integer, rounded up.
-func scaleUp(digits string, shift int) (int64, bool) {
-	if digits == "" {
-		return 0, true
-	}
-	const mostDigits = 19 // of an int64
-	length := len(digits) + shift
-	switch {
-	case length > mostDigits:
-		return 0, false
-	case length <= 0:
-		return 1, true
-	case shift >= 0:
-		n, err := strconv.ParseInt(digits+strings.Repeat("0", shift), 10, 64)
-		return n, err == nil
-	}
-	n, err := strconv.ParseInt(digits[:length], 10, 64)
-	if err != nil {
-		return 0, false
-	}
-	if strings.Trim(digits[length:], "0") == "" {
-		return n, true
-	}
-	return n + 1, n < math.MaxInt64
-}
-
 // whyNoDecimal says what is wrong with a text that is no plain decimal.
 func whyNoDecimal(s string) string {
 	switch {
@@ -195,15 +135,6 @@ func whyNoDecimal(s string) string {
 	default:
 		return "want a plain decimal such as 0.25 or 1e-05, without suffix or separator"
 	}
-}
-
-func allDigits(s string) bool {
-	for i := range len(s) {
-		if !isDigit(s[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 func pow10(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }

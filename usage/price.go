@@ -1,7 +1,9 @@
 package usage
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,6 +21,34 @@ type Price struct {
 	// PerMillionUSD is the price of a million tokens in dollars, per kind of
 	// token, as [ParseUSD] reads it: {"inputTokens": "2.50"}.
 	PerMillionUSD map[Meter]string `json:"perMillionUSD"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. A price may be a text or a
+// number; a field that is not one of a price is an error.
+func (p *Price) UnmarshalJSON(data []byte) error {
+	var raw struct {
+		Model         string        `json:"model"`
+		PerMillionUSD map[Meter]any `json:"perMillionUSD"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&raw); err != nil {
+		return err
+	}
+	*p = Price{Model: raw.Model}
+	for m, value := range raw.PerMillionUSD {
+		switch value.(type) {
+		case string, json.Number:
+		default:
+			return fmt.Errorf("perMillionUSD.%s: want a price in dollars, not %s", Quote(string(m)), Quote(fmt.Sprint(value)))
+		}
+		if p.PerMillionUSD == nil {
+			p.PerMillionUSD = map[Meter]string{}
+		}
+		p.PerMillionUSD[m] = fmt.Sprint(value)
+	}
+	return nil
 }
 
 // Inclusion says whether tokens of one kind are counted in another count, too.
@@ -142,9 +172,11 @@ func (p price) matches(model string) bool {
 // It is an error, and the cost stays unknown, when no price matches, when
 // input or output tokens have a price and are absent, when tokens were used
 // that have no price, when cached or reasoning tokens are reported and counts
-// does not say whether they are included, and when an included count is larger
-// than the one that contains it. Included tokens without a price of their own
-// cost what the count that contains them costs.
+// does not say whether they are included, when included counts are larger than
+// the one that contains them, when a count is negative, and when the cost is
+// more than 9223372036.854775807 dollars. Included tokens without a price of
+// their own cost what the count that contains them costs. Meters that are no
+// tokens play no part.
 func (l *PriceList) Cost(model string, tokens Amounts, counts TokenCounts) (int64, error) {
 	p, err := l.find(model)
 	if err != nil {
@@ -182,14 +214,15 @@ type bill struct {
 
 // start puts the input and output tokens on the bill.
 func (b *bill) start(tokens Amounts) error {
+	for _, m := range tokenMeters {
+		if n := tokens[m]; n < 0 {
+			return fmt.Errorf("%d %s: %w", n, m, errNegative)
+		}
+	}
 	for _, m := range []Meter{InputTokens, OutputTokens} {
-		_, priced := b.price.nano[m]
 		n, known := tokens[m]
-		switch {
-		case priced && !known:
+		if _, priced := b.price.nano[m]; priced && !known {
 			return fmt.Errorf("%s have a price (%s) and were not reported", m, Quote(b.price.pattern))
-		case !priced && n > 0:
-			return fmt.Errorf("%d %s have no price under %s", n, m, Quote(b.price.pattern))
 		}
 		b.tokens[m] = n
 	}
@@ -198,6 +231,7 @@ func (b *bill) start(tokens Amounts) error {
 
 // split puts the parts of a count on the bill, each once.
 func (b *bill) split(whole Meter, inclusion Inclusion, tokens Amounts, parts ...Meter) error {
+	room := tokens[whole]
 	for _, part := range parts {
 		n := tokens[part]
 		if n == 0 {
@@ -205,17 +239,16 @@ func (b *bill) split(whole Meter, inclusion Inclusion, tokens Amounts, parts ...
 		}
 		_, priced := b.price.nano[part]
 		switch {
-		case inclusion == Included && n > b.tokens[whole]:
+		case inclusion == Included && n > room:
 			return fmt.Errorf("%d %s can't be part of %d %s", n, part, tokens[whole], whole)
 		case inclusion == Included && priced:
+			room -= n
 			b.tokens[whole] -= n
 			b.tokens[part] = n
 		case inclusion == Included:
-			// They stay in the count that contains them, at its price.
-		case inclusion == Separate && priced:
-			b.tokens[part] = n
+			room -= n // They stay in the count that contains them, at its price.
 		case inclusion == Separate:
-			return fmt.Errorf("%d %s have no price under %s", n, part, Quote(b.price.pattern))
+			b.tokens[part] = n
 		default:
 			return fmt.Errorf("%d %s: it is not said whether %s include them", n, part, whole)
 		}
@@ -226,8 +259,16 @@ func (b *bill) split(whole Meter, inclusion Inclusion, tokens Amounts, parts ...
 // total is the sum in nano-USD, rounded up once.
 func (b *bill) total() (int64, error) {
 	var high, low uint64 // nano-USD times a million
-	for m, n := range b.tokens {
-		h, l := bits.Mul64(uint64(n), uint64(b.price.nano[m]))
+	for _, m := range tokenMeters {
+		n := b.tokens[m]
+		nano, priced := b.price.nano[m]
+		if n > 0 && !priced {
+			return 0, fmt.Errorf("%d %s have no price under %s", n, m, Quote(b.price.pattern))
+		}
+		h, l := bits.Mul64(uint64(n), uint64(nano))
+		if h >= tokensPerPrice {
+			return 0, errCostTooLarge
+		}
 		var carry uint64
 		low, carry = bits.Add64(low, l, 0)
 		high += h + carry

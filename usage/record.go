@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -71,7 +70,7 @@ type Record struct {
 
 // Clone returns a copy that shares nothing with r.
 func (r Record) Clone() Record {
-	r.Labels = cloneLabels(r.Labels)
+	r.Labels = maps.Clone(r.Labels)
 	r.Usage, r.Replaces = r.Usage.Clone(), r.Replaces.Clone()
 	r.Problems = append([]Problem(nil), r.Problems...)
 	if r.TTL != nil {
@@ -82,43 +81,46 @@ func (r Record) Clone() Record {
 }
 
 // Validate reports every reason why r can't be a record, joined; nil if it can.
-func (r Record) Validate() error {
-	var faults []error
-	if r.UID == "" {
-		faults = append(faults, errors.New("uid: required, a record is identified by its task's UID"))
-	}
-	if r.Namespace == "" {
-		faults = append(faults, errors.New("namespace: required"))
-	}
-	if r.Phase != Succeeded && r.Phase != Failed {
-		faults = append(faults, fmt.Errorf("phase: %s is not Succeeded or Failed", Quote(string(r.Phase))))
-	}
+func (r Record) Validate() error { return validateRecord(&r) }
+
+// validateRecord is Validate without a copy of the record.
+func validateRecord(r *Record) error {
+	found := headFaults(r)
 	if err := r.Usage.validate(); err != nil {
-		faults = append(faults, fmt.Errorf("usage: %w", err))
+		found.note(fmt.Errorf("usage: %w", err))
 	}
-	faults = append(faults, r.validateTimes(), r.validateCorrection())
-	if err := errors.Join(faults...); err != nil {
-		return fmt.Errorf("record of task %s: %w", describe(r.Namespace, r.Name, r.UID), err)
+	found.note(validateCorrection(r))
+	if len(found) > 0 {
+		return fmt.Errorf("record of task %s: %w", describe(r.Namespace, r.Name, r.UID), errors.Join(found...))
 	}
 	return nil
 }
 
-func (r Record) validateTimes() error {
-	faults := []error{validateTime("completionTime", r.CompletionTime)}
-	if !r.AdmittedAt.IsZero() {
-		faults = append(faults, validateTime("admittedAt", r.AdmittedAt))
+// headFaults are the faults of all but the figures.
+func headFaults(r *Record) faults {
+	var found faults
+	if r.UID == "" {
+		found.note(errors.New("uid: required, a record is identified by its task's UID"))
 	}
-	if !r.StartTime.IsZero() {
-		faults = append(faults, validateTime("startTime", r.StartTime))
+	if r.Namespace == "" {
+		found.note(errors.New("namespace: required"))
 	}
+	if r.Phase != Succeeded && r.Phase != Failed {
+		found.note(fmt.Errorf("phase: %s is not Succeeded or Failed", Quote(string(r.Phase))))
+	}
+	found.note(validateTime("completionTime", r.CompletionTime))
+	found.note(validateOptionalTime("admittedAt", r.AdmittedAt))
+	found.note(validateOptionalTime("startTime", r.StartTime))
 	if r.TTL != nil && *r.TTL <= 0 {
-		faults = append(faults, fmt.Errorf("ttl: %s is not positive", *r.TTL))
+		found.note(fmt.Errorf("ttl: %s is not positive", *r.TTL))
 	}
-	return errors.Join(faults...)
+	return found
 }
 
-func (r Record) validateCorrection() error {
+func validateCorrection(r *Record) error {
 	switch {
+	case len(r.Replaces) == 0 && r.Corrects == "":
+		return nil
 	case r.Corrects == "" && len(r.Replaces) > 0:
 		return errors.New("replaces: only a correction replaces figures, and corrects is empty")
 	case r.Corrects != "" && r.Corrects == r.UID:
@@ -151,8 +153,8 @@ func (r Record) Equal(other Record) bool {
 		maps.Equal(r.Replaces, other.Replaces)
 }
 
-// opened is the instant that opens a window which opens at its first use.
-func (r Record) opened() time.Time {
+// openedAt is the instant that opens a window which opens at its first use.
+func openedAt(r *Record) time.Time {
 	switch {
 	case !r.AdmittedAt.IsZero():
 		return r.AdmittedAt
@@ -163,51 +165,23 @@ func (r Record) opened() time.Time {
 	}
 }
 
-// digest is a hash of what Equal compares, cheaper to keep than the record.
-func (r *Record) digest(seed maphash.Seed, labels uint64) uint64 {
-	var h maphash.Hash
-	h.SetSeed(seed)
+// digestOf is a hash of what Equal compares beside the UID, the namespace and
+// the labels, which an item knows. It is cheaper to keep than the record.
+func digestOf(seed maphash.Seed, r *Record, figures []itemFigure) uint64 {
+	h := uint64(len(figures))
+	for _, f := range figures { // a sum, since a map has no order
+		h += mix(mix(uint64(f.meter)<<16|uint64(f.code)<<8|uint64(uint8(f.sign))) + uint64(f.amount)) //nolint:gosec // only the bits matter
+	}
 	for _, s := range [...]string{
-		string(r.UID), r.Namespace, r.Name, r.APIVersion, r.Kind, r.Type, r.Model,
-		string(r.Phase), string(r.Corrects), r.Reason,
+		r.Name, r.APIVersion, r.Kind, r.Type, r.Model, string(r.Phase), string(r.Corrects), r.Reason,
 	} {
-		// A byte that no UTF-8 text has keeps the fields apart.
-		_, _ = h.WriteString(s)
-		_ = h.WriteByte(0xff)
+		if s != "" { // "" has its place all the same: h is mixed
+			h += maphash.String(seed, s)
+		}
+		h = mix(h)
 	}
 	for _, t := range [...]time.Time{r.AdmittedAt, r.StartTime, r.CompletionTime} {
-		var b [12]byte
-		binary.LittleEndian.PutUint64(b[:], uint64(t.Unix()))
-		binary.LittleEndian.PutUint32(b[8:], uint32(t.Nanosecond()))
-		_, _ = h.Write(b[:])
+		h = mix(mix(h+uint64(t.Unix())) + uint64(t.Nanosecond())) //nolint:gosec // only the bits matter
 	}
-	return h.Sum64() ^ mix(labels) ^ hashFigures(seed, r.Usage) ^ mix(hashFigures(seed, r.Replaces))
-}
-
-// hashFigures is a hash that does not depend on the order of a map.
-func hashFigures(seed maphash.Seed, figures Figures) uint64 {
-	sum := uint64(len(figures))
-	for m, figure := range figures {
-		sum += mix(maphash.String(seed, string(m)) ^ mix(uint64(figure.Amount)^uint64(figure.Basis.code())<<56))
-	}
-	return sum
-}
-
-// hashLabels is a hash that does not depend on the order of a map.
-func hashLabels(seed maphash.Seed, labels map[string]string) uint64 {
-	sum := uint64(len(labels))
-	for k, v := range labels {
-		sum += mix(maphash.String(seed, k) ^ mix(maphash.String(seed, v)))
-	}
-	return sum
-}
-
-// mix spreads the bits of a hash, so that neither sums nor xors of hashes
-// cancel out.
-func mix(h uint64) uint64 {
-	h ^= h >> 32
-	h *= 0xd6e8feb86659fd93
-	h ^= h >> 32
-	h *= 0xd6e8feb86659fd93
-	return h ^ h>>32
+	return h
 }

@@ -36,7 +36,7 @@ type Problem struct {
 
 // String gives the problem as one line.
 func (p Problem) String() string {
-	return fmt.Sprintf("%s unknown: %s: %s", p.Meter, p.Source, p.Reason)
+	return fmt.Sprintf("%s not known from %s: %s", p.Meter, p.Source, p.Reason)
 }
 
 // ReadResults reads what a task's string results report. An absent, empty or
@@ -52,17 +52,19 @@ func ReadResults(results map[string]string, names ResultNames) (Amounts, []Probl
 	}
 	amounts, unreadable := Amounts{}, map[Meter]bool{}
 	var problems []Problem
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	sorted := slices.AppendSeq(make([]string, 0, len(names)), maps.Keys(names))
+	slices.Sort(sorted)
+	for _, name := range sorted {
 		text, meter := results[name], names[name]
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		amount, err := meter.Parse(text)
+		amount, err := parseResult(meter, text)
 		if known, twice := amounts[meter]; err == nil && twice && known != amount {
 			err = fmt.Errorf("%s contradicts another result, which says %s", Quote(text), meter.Format(known))
 		}
 		if err != nil {
-			problems = append(problems, Problem{Meter: meter, Source: fmt.Sprintf("result %q", name), Reason: err.Error()})
+			problems = append(problems, Problem{Meter: meter, Source: "result " + Quote(name), Reason: err.Error()})
 			unreadable[meter] = true
 			continue
 		}
@@ -72,4 +74,13 @@ func ReadResults(results map[string]string, names ResultNames) (Amounts, []Probl
 		delete(amounts, meter)
 	}
 	return amounts, problems
+}
+
+// parseResult reads one result. A meter that the caller's names misspell can't
+// be recorded, which is told like any other fault of the figure.
+func parseResult(m Meter, text string) (int64, error) {
+	if err := ValidateMeter(m); err != nil {
+		return 0, fmt.Errorf("%s reports an illegal meter: %w", Quote(text), err)
+	}
+	return m.Parse(text)
 }

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,7 +22,8 @@ type Scope struct {
 	Name string
 	// Namespace is the only namespace whose records count.
 	Namespace string
-	// Selector matches the labels of records and holds; nil matches none.
+	// Selector matches the labels of records and holds. Required. It must look
+	// at nothing but the keys of its Requirements, as all of package labels do.
 	Selector labels.Selector
 	// Period cuts the time line into windows.
 	Period *period.Period
@@ -42,16 +44,16 @@ type Scope struct {
 // Group names the group of the scope that labels fall into, "" for a scope
 // without GroupBy: "user=u1,!team" is the group of user u1 without a team.
 // Values that are not plain are quoted, so that no two groups share a name.
-func (s *Scope) Group(labels map[string]string) string {
-	return string(s.appendGroup(nil, labels))
+func (s *Scope) Group(set map[string]string) string {
+	return string(s.appendGroup(nil, labels.Set(set)))
 }
 
-func (s *Scope) appendGroup(to []byte, labels map[string]string) []byte {
+func (s *Scope) appendGroup(to []byte, set labels.Labels) []byte {
 	for i, key := range s.GroupBy {
 		if i > 0 {
 			to = append(to, ',')
 		}
-		value, ok := labels[key]
+		value, ok := set.Lookup(key)
 		if !ok {
 			to = append(append(to, '!'), key...)
 			continue
@@ -78,7 +80,7 @@ func isPlain(value string) bool {
 }
 
 // matches reports whether records with these labels count in the scope.
-func (s *Scope) matches(namespace string, set labels.Set) bool {
+func (s *Scope) matches(namespace string, set labels.Labels) bool {
 	return s.Selector != nil && s.Namespace == namespace && s.Selector.Matches(set)
 }
 
@@ -97,11 +99,17 @@ func (s *Scope) opensAtFirstUse() bool { return s.Period.Kind() == period.FirstU
 func (s *Scope) validate() error {
 	switch {
 	case s == nil:
-		return fmt.Errorf("scope: required")
+		return errors.New("scope: required")
 	case s.Period == nil:
-		return fmt.Errorf("scope %s: period: required", s.Name)
+		return fmt.Errorf("scope %s: period: required", clip(s.Name))
 	case s.Selector == nil:
-		return fmt.Errorf("scope %s: selector: required", s.Name)
+		return fmt.Errorf("scope %s: selector: required", clip(s.Name))
+	}
+	if err := s.Default.Validate(); err != nil {
+		return fmt.Errorf("scope %s: default: %w", clip(s.Name), err)
+	}
+	if err := validateOptionalTime("opened", s.Opened); err != nil {
+		return fmt.Errorf("scope %s: %w", clip(s.Name), err)
 	}
 	return nil
 }
@@ -126,7 +134,7 @@ func (q Query) validate() error {
 		return err
 	}
 	if !slices.Contains(q.Scope.Meters, q.Meter) {
-		return fmt.Errorf("scope %s: meter %s is not summed", q.Scope.Name, Quote(string(q.Meter)))
+		return fmt.Errorf("scope %s: meter %s is not summed", clip(q.Scope.Name), Quote(string(q.Meter)))
 	}
 	return nil
 }

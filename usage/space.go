@@ -19,16 +19,35 @@ type class struct {
 	counters []*counter
 }
 
+func newSpace(name string) *space {
+	return &space{name: name, sets: map[uint64]*labelSet{}, classes: map[string]*class{}}
+}
+
+// set gives the set of labels with that hash, made new if there is none.
+func (s *space) set(hash uint64, labels map[string]string) *labelSet {
+	set := s.sets[hash]
+	for set != nil && !set.equals(labels) {
+		set = set.next
+	}
+	if set == nil {
+		set = newLabelSet(s, hash, labels)
+		set.next = s.sets[hash]
+		s.classify(set)
+		s.sets[hash] = set
+	}
+	return set
+}
+
 // classify puts a label set into its class, made new if there is none.
 func (s *space) classify(set *labelSet) {
 	var buffer [256]byte
-	key := s.appendKey(buffer[:0], set.labels)
+	key := s.appendKey(buffer[:0], set)
 	c, ok := s.classes[string(key)]
 	if !ok {
 		c = &class{key: string(key)}
 		for _, a := range s.accounts {
-			if a.scope.matches(s.name, set.labels) {
-				c.join(a.counter(set.labels))
+			if a.scope.matches(s.name, set) {
+				c.join(a.counter(set))
 			}
 		}
 		s.classes[c.key] = c
@@ -38,9 +57,9 @@ func (s *space) classify(set *labelSet) {
 }
 
 // appendKey writes down what scopes can see of labels.
-func (s *space) appendKey(to []byte, labels map[string]string) []byte {
+func (s *space) appendKey(to []byte, set *labelSet) []byte {
 	for _, k := range s.keys {
-		value, ok := labels[k]
+		value, ok := set.Lookup(k)
 		if !ok {
 			to = append(to, 0)
 			continue
@@ -106,8 +125,8 @@ func (s *space) admit(a *account) {
 		for set := first; set != nil; set = set.next {
 			counter, seen := charged[set.class]
 			if !seen {
-				if a.scope.matches(s.name, set.labels) {
-					counter = a.counter(set.labels)
+				if a.scope.matches(s.name, set) {
+					counter = a.counter(set)
 					set.class.join(counter)
 				}
 				charged[set.class] = counter

@@ -147,7 +147,7 @@ func usesOf(records []Record, holds []Hold, q Query, mine func(string, map[strin
 	uses := []time.Time{}
 	for _, r := range records {
 		if r.Corrects == "" && mine(r.Namespace, r.Labels) {
-			uses = append(uses, r.opened())
+			uses = append(uses, openedAt(&r))
 		}
 	}
 	for _, h := range holds {

@@ -35,7 +35,7 @@ func (t *timeline) change(it *item, sign int64) {
 }
 
 func (t *timeline) insert(it *item) {
-	i := t.chunkOf(it.at)
+	i := t.chunkOf(it.at())
 	if i == len(t.chunks) {
 		if i == 0 {
 			t.chunks = []*chunk{{total: make([]cell, len(t.account.meters))}}
@@ -44,7 +44,7 @@ func (t *timeline) insert(it *item) {
 		}
 	}
 	c := t.chunks[i]
-	at := sort.Search(len(c.items), func(j int) bool { return it.at.before(c.items[j].at) })
+	at := sort.Search(len(c.items), func(j int) bool { return it.at().before(c.items[j].at()) })
 	c.items = slices.Insert(c.items, at, it)
 	t.account.charge(c.total, it, 1)
 	t.touch(i)
@@ -54,7 +54,7 @@ func (t *timeline) insert(it *item) {
 }
 
 func (t *timeline) remove(it *item) {
-	for i := t.chunkOf(it.at); i < len(t.chunks); i++ {
+	for i := t.chunkOf(it.at()); i < len(t.chunks); i++ {
 		c := t.chunks[i]
 		at := slices.Index(c.items, it)
 		if at < 0 {
@@ -74,7 +74,7 @@ func (t *timeline) remove(it *item) {
 func (t *timeline) chunkOf(at instant) int {
 	return sort.Search(len(t.chunks), func(i int) bool {
 		items := t.chunks[i].items
-		return !items[len(items)-1].at.before(at)
+		return !items[len(items)-1].at().before(at)
 	})
 }
 
@@ -104,7 +104,7 @@ func (t *timeline) before(at instant, meter int) cell {
 		return sum
 	}
 	for _, it := range t.chunks[i].items {
-		if !it.at.before(at) {
+		if !it.at().before(at) {
 			break
 		}
 		t.account.chargeMeter(&sum, it, meter, 1)
@@ -133,8 +133,8 @@ func (t *timeline) first(at instant) (instant, bool) {
 		return instant{}, false
 	}
 	items := t.chunks[i].items
-	j := sort.Search(len(items), func(j int) bool { return !items[j].at.before(at) })
-	return items[j].at, true
+	j := sort.Search(len(items), func(j int) bool { return !items[j].at().before(at) })
+	return items[j].at(), true
 }
 
 // last is the last instant of an item.
@@ -143,5 +143,5 @@ func (t *timeline) last() (instant, bool) {
 		return instant{}, false
 	}
 	items := t.chunks[len(t.chunks)-1].items
-	return items[len(items)-1].at, true
+	return items[len(items)-1].at(), true
 }

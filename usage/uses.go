@@ -10,8 +10,9 @@ import (
 type uses struct {
 	length time.Duration
 	anchor instant   // uses before it open nothing
-	all    []instant // sorted
-	opened []instant // those that opened a window, unless stale
+	all    []instant // all[:sorted] is sorted
+	sorted int
+	opened []instant // those that opened a window, sorted, unless stale
 	stale  bool
 }
 
@@ -20,7 +21,7 @@ func newUses(length time.Duration, known time.Time) uses {
 	u := uses{length: length, anchor: minInstant, stale: true}
 	if !known.IsZero() {
 		u.anchor = instantOf(known)
-		u.all = []instant{u.anchor}
+		u.all, u.sorted = []instant{u.anchor}, 1
 	}
 	return u
 }
@@ -30,20 +31,66 @@ func (u *uses) change(at instant, sign int64) {
 	if at.before(u.anchor) {
 		return
 	}
-	i, _ := slices.BinarySearchFunc(u.all, at, instant.compare)
 	if sign > 0 {
-		u.all = slices.Insert(u.all, i, at)
+		u.insert(at)
 	} else {
-		u.all = slices.Delete(u.all, i, i+1)
+		u.remove(at)
 	}
-	u.stale = u.stale || !u.inside(at)
 }
 
-// inside reports whether a use lies in a window that an earlier one opened: it
-// opens none itself.
-func (u *uses) inside(at instant) bool {
+func (u *uses) insert(at instant) {
+	n := len(u.all)
+	u.all = append(u.all, at)
+	if u.sorted == n && (n == 0 || !at.before(u.all[n-1])) {
+		u.sorted++
+	}
+	switch {
+	case u.stale || u.idle(at):
+	case u.behind(at):
+		u.opened = append(u.opened, at)
+	default:
+		u.stale = true
+	}
+}
+
+func (u *uses) remove(at instant) {
+	u.sort()
+	i, _ := slices.BinarySearchFunc(u.all, at, instant.compare)
+	u.all = slices.Delete(u.all, i, i+1)
+	u.sorted--
+	u.stale = u.stale || !u.idle(at)
+}
+
+// sort merges what came late into all the others.
+func (u *uses) sort() {
+	late := slices.Clone(u.all[u.sorted:])
+	slices.SortFunc(late, instant.compare)
+	i := u.sorted
+	for to := len(u.all); len(late) > 0; {
+		to--
+		last := late[len(late)-1]
+		if i > 0 && last.before(u.all[i-1]) {
+			i--
+			u.all[to] = u.all[i]
+			continue
+		}
+		u.all[to] = last
+		late = late[:len(late)-1]
+	}
+	u.sorted = len(u.all)
+}
+
+// idle reports that a use opens no window: it lies in one that an earlier use
+// opened.
+func (u *uses) idle(at instant) bool {
 	i, _ := slices.BinarySearchFunc(u.opened, at, instant.compare)
 	return i > 0 && at.before(u.opened[i-1].add(u.length))
+}
+
+// behind reports that a use lies after the last window.
+func (u *uses) behind(at instant) bool {
+	n := len(u.opened)
+	return n == 0 || !at.before(u.opened[n-1].add(u.length))
 }
 
 // openAt gives the start of the window that is open at an instant, false if
@@ -65,6 +112,7 @@ func (u *uses) openAt(at instant) (instant, bool) {
 // after gives the first use after an instant and the last one, false if there
 // is none.
 func (u *uses) after(at instant) (next, last instant, ok bool) {
+	u.sort()
 	i, _ := slices.BinarySearchFunc(u.all, after(at), instant.compare)
 	if i == len(u.all) {
 		return instant{}, instant{}, false
@@ -75,9 +123,9 @@ func (u *uses) after(at instant) (next, last instant, ok bool) {
 // replay finds the uses that opened a window: the first one, and then each
 // first one after the end of the window before.
 func (u *uses) replay() {
+	u.sort()
 	u.opened, u.stale = u.opened[:0], false
-	next := minInstant
-	for {
+	for next := minInstant; ; {
 		i, _ := slices.BinarySearchFunc(u.all, next, instant.compare)
 		if i == len(u.all) {
 			return

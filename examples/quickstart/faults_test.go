@@ -234,9 +234,9 @@ func TestAFaultInAFileIsToldWithItsPlace(t *testing.T) {
 			"runs.jsonl", "", line + line,
 			`runs.jsonl:2: uid: "u1" is the run of line 1`,
 		},
-		"a price that is a number": {
-			"prices.yaml", `"1"`, "1",
-			"prices.yaml:4: prices[0].perMillionUSD.inputTokens: want a string, not number",
+		"a price that is no amount": {
+			"prices.yaml", `"1"`, "[1]",
+			"prices.yaml:",
 		},
 		"a price that is negative": {
 			"prices.yaml", `"1"`, `"-1"`,

@@ -1,0 +1,300 @@
+package usage
+
+import (
+	"hash/maphash"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// book is a [Memory] without its lock.
+type book struct {
+	seed     maphash.Seed
+	meters   map[Meter]meterID
+	tasks    meterID // of Tasks
+	records  recordIndex
+	holds    map[types.UID]*held
+	spaces   map[string]*space
+	accounts map[*Scope]*account
+	items    itemPool
+	scratch  []itemFigure // of the record that is being read
+}
+
+// held is a hold that was entered. It has no item while a record supersedes it.
+type held struct {
+	hold Hold
+	item *item
+}
+
+func newBook() book {
+	b := book{
+		seed:     maphash.MakeSeed(),
+		meters:   map[Meter]meterID{},
+		records:  recordIndex{items: map[uint64]*item{}},
+		holds:    map[types.UID]*held{},
+		spaces:   map[string]*space{},
+		accounts: map[*Scope]*account{},
+	}
+	b.tasks = b.meter(Tasks)
+	return b
+}
+
+// Add implements [Ledger].
+func (b *book) Add(r Record) error {
+	if !b.read(&r) {
+		return r.Validate()
+	}
+	uid, digest := b.hash(r.UID), digestOf(b.seed, &r, b.scratch)
+	if known := b.records.find(uid, r.UID); known != nil {
+		if known.digest != digest || known.set.space.name != r.Namespace || !known.set.equals(r.Labels) {
+			return &ConflictError{Namespace: r.Namespace, Name: r.Name, UID: r.UID}
+		}
+		return nil
+	}
+	if h, ok := b.holds[r.UID]; ok {
+		b.detach(h.item)
+		h.item = nil
+	}
+	it := b.newRecord(&r, digest)
+	b.records.insert(uid, it)
+	b.attach(it, r.Namespace, r.Labels)
+	return nil
+}
+
+// read puts the figures of a record into scratch, false if it is not valid.
+func (b *book) read(r *Record) bool {
+	b.scratch = b.scratch[:0]
+	if len(r.Replaces) > 0 || r.Corrects != "" {
+		if validateCorrection(r) != nil {
+			return false
+		}
+		b.figures(r.Replaces, -1)
+	}
+	return b.figures(r.Usage, 1) && headFaults(r) == nil
+}
+
+// figures appends figures of a record to scratch, false if one is not valid.
+func (b *book) figures(from Figures, sign int8) bool {
+	for m, f := range from {
+		id, known := b.meters[m]
+		code := f.Basis.code()
+		if !known || code == 0 || f.Amount < 0 || code == codeUnknown {
+			if f.validate(m) != nil {
+				return false
+			}
+			id = b.meter(m)
+		}
+		b.scratch = append(b.scratch, itemFigure{amount: f.Amount, meter: id, code: code, sign: sign})
+	}
+	return true
+}
+
+// newRecord makes the item of a valid record whose figures are in scratch. A
+// task that counts as one does so without a figure.
+func (b *book) newRecord(r *Record, digest uint64) *item {
+	it := b.items.take()
+	it.uid, it.digest = r.UID, digest
+	it.setAt(instantOf(r.CompletionTime))
+	if r.Corrects != "" {
+		it.kind = kindCorrection
+		it.keep(b.scratch)
+		return it
+	}
+	it.setOpened(instantOf(openedAt(r)))
+	tasks := itemFigure{amount: 1, meter: b.tasks, code: codeReported, sign: 1}
+	it.keep(slices.DeleteFunc(b.scratch, func(f itemFigure) bool { return f == tasks }))
+	return it
+}
+
+func (b *book) hash(uid types.UID) uint64 { return maphash.String(b.seed, string(uid)) }
+
+// Hold implements [Ledger]. Which hold a UID has does not depend on whether it
+// has a record: that only decides whether the hold counts.
+func (b *book) Hold(h Hold) (Hold, error) {
+	if err := h.Validate(); err != nil {
+		return Hold{}, err
+	}
+	known, ok := b.holds[h.UID]
+	if !ok || !known.hold.Live(h.AdmittedAt) {
+		b.replace(h)
+		known = b.holds[h.UID]
+	}
+	if known.item == nil {
+		return Hold{}, ErrRecorded
+	}
+	return known.hold.Clone(), nil
+}
+
+// renew enters a hold, whatever hold its UID has.
+func (b *book) renew(h Hold) error {
+	if err := h.Validate(); err != nil {
+		return err
+	}
+	b.replace(h)
+	return nil
+}
+
+// replace enters a valid hold in the place of the one that its UID has.
+func (b *book) replace(h Hold) {
+	b.Release(h.UID)
+	entered := &held{hold: h.Clone()}
+	b.holds[h.UID] = entered
+	if b.records.find(b.hash(h.UID), h.UID) == nil {
+		b.revive(entered)
+	}
+}
+
+// revive makes a hold count.
+func (b *book) revive(h *held) {
+	b.scratch = b.scratch[:0]
+	for meter, amount := range h.hold.Amounts {
+		b.scratch = append(b.scratch, itemFigure{amount: amount, meter: b.meter(meter), code: codeReported, sign: 1})
+	}
+	h.item = b.items.take()
+	h.item.kind = kindHold
+	h.item.setAt(instantOf(h.hold.ExpiresAt))
+	if !h.hold.AdmittedAt.IsZero() {
+		h.item.setOpened(instantOf(h.hold.AdmittedAt))
+	}
+	h.item.keep(b.scratch)
+	b.attach(h.item, h.hold.Namespace, h.hold.Labels)
+}
+
+// Held implements [Ledger].
+func (b *book) Held(uid types.UID) (Hold, bool) {
+	h, ok := b.holds[uid]
+	if !ok || h.item == nil {
+		return Hold{}, false
+	}
+	return h.hold.Clone(), true
+}
+
+// Release implements [Ledger].
+func (b *book) Release(uid types.UID) {
+	if h, ok := b.holds[uid]; ok {
+		b.detach(h.item)
+		delete(b.holds, uid)
+	}
+}
+
+func (b *book) remove(uid types.UID) {
+	hash := b.hash(uid)
+	it := b.records.find(hash, uid)
+	if it == nil {
+		return
+	}
+	b.records.remove(hash, it)
+	b.detach(it)
+	if h, ok := b.holds[uid]; ok {
+		b.revive(h)
+	}
+}
+
+// Used implements [Ledger].
+func (b *book) Used(q Query) (Balance, error) {
+	c, meter, err := b.lookUp(&q)
+	if err != nil {
+		return Balance{}, err
+	}
+	var own *item
+	if h, ok := b.holds[q.Except]; ok && h.item != nil && slices.Contains(h.item.set.class.counters, c) {
+		own = h.item
+	}
+	return c.balance(&q, meter, own)
+}
+
+// Turns implements [Ledger].
+func (b *book) Turns(q Query) (Turns, error) {
+	c, _, err := b.lookUp(&q)
+	if err != nil {
+		return Turns{}, err
+	}
+	return c.turns(q.At), nil
+}
+
+// lookUp finds the counter that a query is about and the index of its meter.
+func (b *book) lookUp(q *Query) (*counter, int, error) {
+	a, ok := b.accounts[q.Scope]
+	if !ok {
+		if err := q.Scope.validate(); err != nil {
+			return nil, 0, err
+		}
+		a = b.track(q.Scope)
+	}
+	meter := slices.Index(q.Scope.Meters, q.Meter)
+	if meter < 0 {
+		return nil, 0, q.validate()
+	}
+	return a.find(labels.Set(q.Labels)), meter, nil
+}
+
+// meter gives the number of a meter, made new if it has none.
+func (b *book) meter(name Meter) meterID {
+	id, ok := b.meters[name]
+	if !ok {
+		id = meterID(len(b.meters)) //nolint:gosec // far fewer than 2^32 names fit into memory
+		b.meters[name] = id
+	}
+	return id
+}
+
+func (b *book) space(name string) *space {
+	s, ok := b.spaces[name]
+	if !ok {
+		s = newSpace(name)
+		b.spaces[name] = s
+	}
+	return s
+}
+
+// attach makes an item count in every scope that its labels match.
+func (b *book) attach(it *item, namespace string, labels map[string]string) {
+	set := b.space(namespace).set(hashLabels(b.seed, labels), labels)
+	set.insert(it)
+	for _, c := range set.class.counters {
+		c.add(it, 1)
+	}
+}
+
+// detach undoes attach and ends the item; a nil one is none.
+func (b *book) detach(it *item) {
+	if it == nil {
+		return
+	}
+	set := it.set
+	for _, c := range set.class.counters {
+		c.add(it, -1)
+	}
+	set.remove(it)
+	if len(set.items) == 0 {
+		set.space.drop(set)
+	}
+	b.items.give(it)
+}
+
+// track gives the account of a scope. A new one is charged with all records
+// and holds of its namespace.
+func (b *book) track(s *Scope) *account {
+	if a, ok := b.accounts[s]; ok {
+		return a
+	}
+	a := newAccount(s)
+	for _, meter := range s.Meters {
+		a.meters = append(a.meters, b.meter(meter))
+	}
+	b.accounts[s] = a
+	space := b.space(s.Namespace)
+	space.learn(s)
+	space.admit(a)
+	return a
+}
+
+func (b *book) forget(s *Scope) {
+	a, ok := b.accounts[s]
+	if !ok {
+		return
+	}
+	delete(b.accounts, s)
+	b.spaces[s.Namespace].dismiss(a)
+}
