@@ -249,8 +249,8 @@ func (b *book) space(name string) *space {
 }
 
 // attach makes an item count in every scope that its labels match.
-func (b *book) attach(it *item, namespace string, labels map[string]string) {
-	set := b.space(namespace).set(hashLabels(b.seed, labels), labels)
+func (b *book) attach(it *item, namespace string, values map[string]string) {
+	set := b.space(namespace).set(hashLabels(b.seed, values), values)
 	set.insert(it)
 	for _, c := range set.class.counters {
 		c.add(it, 1)

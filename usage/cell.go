@@ -17,8 +17,8 @@ type wide struct {
 func (w *wide) add(n, sign int64) {
 	n *= sign // amounts are never negative, so that MinInt64 does not occur
 	var carry uint64
-	w.low, carry = bits.Add64(w.low, uint64(n), 0)
-	w.high += n>>63 + int64(carry)
+	w.low, carry = bits.Add64(w.low, uint64(n), 0) //nolint:gosec // the bits of two's complement
+	w.high += n>>63 + int64(carry)                 //nolint:gosec // 0 or 1
 }
 
 // merge adds another sum, or takes it away where sign is -1.
@@ -26,15 +26,15 @@ func (w *wide) merge(other wide, sign int64) {
 	var carry uint64
 	if sign < 0 {
 		w.low, carry = bits.Sub64(w.low, other.low, 0)
-		w.high -= other.high + int64(carry)
+		w.high -= other.high + int64(carry) //nolint:gosec // 0 or 1
 		return
 	}
 	w.low, carry = bits.Add64(w.low, other.low, 0)
-	w.high += other.high + int64(carry)
+	w.high += other.high + int64(carry) //nolint:gosec // 0 or 1
 }
 
 // clamp gives the sum as an amount: not negative, cut at the end of int64.
-func (w wide) clamp() int64 {
+func (w *wide) clamp() int64 {
 	switch {
 	case w.high < 0:
 		return 0

@@ -9,7 +9,7 @@ import (
 )
 
 // value is what a wide sum stands for.
-func (w wide) value() *big.Int {
+func (w *wide) value() *big.Int {
 	v := new(big.Int).Lsh(big.NewInt(w.high), 64)
 	return v.Add(v, new(big.Int).SetUint64(w.low))
 }

@@ -1,6 +1,7 @@
 package usage_test
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -150,9 +151,7 @@ func TestRecordUsageFigures(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := usage.Figures{usage.Tasks: reported(1), usage.Seconds: reported(90)}
-			for m, f := range c.want {
-				want[m] = f
-			}
+			maps.Copy(want, c.want)
 			if diff := cmp.Diff(want, got.Usage); diff != "" {
 				t.Errorf("figures (-want +got):\n%s", diff)
 			}

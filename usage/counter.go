@@ -264,8 +264,7 @@ func (c *counter) turns(at time.Time) Turns {
 	now := instantOf(at)
 	turns := Turns{Falling: true}
 	if next, ok := c.holds.first(after(now)); ok {
-		last, _ := c.holds.last()
-		turns.note(next.time(), last.time())
+		turns.note(next.time(), c.holds.last().time())
 	}
 	if c.account.firstUse {
 		if next, last, ok := c.uses.after(now); ok {
@@ -278,8 +277,7 @@ func (c *counter) turns(at time.Time) Turns {
 	}
 	d := c.account.length
 	if leaving, ok := c.records.first(after(now.add(-d))); ok {
-		last, _ := c.records.last()
-		turns.note(leaving.time().Add(d), last.time().Add(d))
+		turns.note(leaving.time().Add(d), c.records.last().time().Add(d))
 	}
 	if entering, ok := c.records.first(after(now)); ok {
 		turns.note(entering.time(), entering.time())

@@ -77,7 +77,7 @@ func parseExponent(s string) (int, bool) {
 
 // scaled gives the decimal times ten to the places as an integer, rounded up;
 // false if that is more than an int64.
-func (d decimal) scaled(places int) (int64, bool) {
+func (d *decimal) scaled(places int) (int64, bool) {
 	n, up := d.digits, d.rest
 	shift := d.exponent + places
 	switch {

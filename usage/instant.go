@@ -11,7 +11,9 @@ type instant struct {
 	nsec int32
 }
 
-func instantOf(t time.Time) instant { return instant{t.Unix(), int32(t.Nanosecond())} }
+func instantOf(t time.Time) instant {
+	return instant{t.Unix(), int32(t.Nanosecond())} //nolint:gosec // below 10^9
+}
 
 func (i instant) time() time.Time { return time.Unix(i.sec, int64(i.nsec)).UTC() }
 

@@ -8,7 +8,8 @@ import (
 
 // Ledger is where records and holds are kept and summed. What it answers
 // depends on the set of records and holds alone, never on the order in which
-// they came. The package ledgertest proves an implementation.
+// they came. It keeps no map of its caller's and is safe for concurrent use. The
+// package ledgertest proves an implementation.
 type Ledger interface {
 	// Add enters a record. The same record again changes nothing; another
 	// one with the same UID is a [ConflictError], and the first one stays. A
@@ -16,8 +17,8 @@ type Ledger interface {
 	Add(Record) error
 	// Hold enters a hold and returns the one in force: where the UID has a
 	// hold that is live at the new one's AdmittedAt, that one stays and is
-	// returned. Where the UID has a record already, the hold does not count
-	// and the error is ErrRecorded.
+	// returned. Which hold a UID has does not depend on its record; where it
+	// has one already, no hold of it counts and the error is ErrRecorded.
 	Hold(Hold) (Hold, error)
 	// Held gives the hold of a UID, one that has expired, too; false if there
 	// is none, or if a record supersedes it.

@@ -158,6 +158,7 @@ func forLabels(b *testing.B, run func(b *testing.B, unique bool)) {
 // see the same machine.
 func BenchmarkRebuild(b *testing.B) {
 	forLabels(b, func(b *testing.B, unique bool) {
+		b.Helper()
 		const batch = 20_000
 		var naive, indexed time.Duration
 		for b.Loop() {
@@ -184,6 +185,7 @@ func BenchmarkRebuild(b *testing.B) {
 // BenchmarkAdd adds a record to a ledger of 100,000 under 100 budgets.
 func BenchmarkAdd(b *testing.B) {
 	forLabels(b, func(b *testing.B, unique bool) {
+		b.Helper()
 		const size = 100_000
 		scopes := benchmarkScopes(b)
 		ledger, source := usage.NewMemory(scopes...), newRecordSource(size, unique)
@@ -207,6 +209,7 @@ func BenchmarkAdd(b *testing.B) {
 // a million records under 100 budgets, the text of its UID included.
 func BenchmarkBytesPerRecord(b *testing.B) {
 	forLabels(b, func(b *testing.B, unique bool) {
+		b.Helper()
 		var bytes uint64
 		for b.Loop() {
 			ledger, source := usage.NewMemory(benchmarkScopes(b)...), newRecordSource(million, unique)

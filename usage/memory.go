@@ -37,7 +37,8 @@ func NewMemory(scopes ...*Scope) *Memory {
 
 // Do runs f with the ledger to itself: nothing else happens to it between f's
 // questions and f's entries. That makes a check and the hold that rests on it
-// one step. f must use the Ledger it is given, only while it runs.
+// one step. f must use the Ledger it is given, only while it runs and from one
+// goroutine, and must not touch m.
 func (m *Memory) Do(f func(Ledger)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

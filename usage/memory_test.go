@@ -134,7 +134,7 @@ func TestMemoryDoIsAlone(t *testing.T) {
 	}
 }
 
-func TestMemoryIsFreeAfterAPanicInDo(t *testing.T) {
+func TestMemoryIsFreeAfterAPanicInDo(_ *testing.T) {
 	ledger := usage.NewMemory()
 	func() {
 		defer func() { _ = recover() }()

@@ -44,7 +44,7 @@ func ParseUSD(text string) (int64, error) {
 // FormatUSD gives nano-USD as plain dollars without trailing zeros: "1.5",
 // "0.000000001", "0", "-2". ParseUSD(FormatUSD(n)) is n for every n >= 0.
 func FormatUSD(nano int64) string {
-	sign, magnitude := "", uint64(nano)
+	sign, magnitude := "", uint64(nano) //nolint:gosec // negated below where it is negative
 	if nano < 0 {
 		sign, magnitude = "-", -magnitude
 	}

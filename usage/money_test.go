@@ -40,7 +40,7 @@ func TestParseUSD(t *testing.T) {
 		"9223372036.8547758070000":               math.MaxInt64,
 		"9223372036.8547758060000000000000001":   math.MaxInt64,
 		"922337203685477580.7e-8":                math.MaxInt64,
-		" 0.12\n":                                120_000_000,
+		"\t0.12\n":                               120_000_000,
 		"\t\v\f\r1\u00a0\u2003\u3000\u0085":      usage.USD,
 		strings.Repeat("0", 1<<20) + "1":         usage.USD,
 		"0." + strings.Repeat("0", 1<<20) + "1":  1,
@@ -209,12 +209,15 @@ func TestUSDFromQuantityOfAnyScale(t *testing.T) {
 
 func TestParseCount(t *testing.T) {
 	for text, want := range map[string]int64{
-		"0": 0, "00": 0, "7": 7, "0007": 7, " 1500\n": 1500, "\u00a01": 1, "9223372036854775807": math.MaxInt64,
+		"0": 0, "00": 0, "7": 7, "0007": 7, "\u00a01": 1, "9223372036854775807": math.MaxInt64,
 		strings.Repeat("0", 1<<20) + "5": 5,
 	} {
 		if got, err := usage.ParseCount(text); err != nil || got != want {
 			t.Errorf("ParseCount(%s) = %d, %v, want %d", usage.Quote(text), got, err, want)
 		}
+	}
+	if got, err := usage.ParseCount(" 1500\n"); err != nil || got != 1500 {
+		t.Errorf("with blanks around it: %d, %v, want 1500", got, err)
 	}
 	for _, text := range []string{
 		"", " ", "-1", "+1", "--1", "1.0", "1.", ".5", "1e3", "1,000", "1_000", "1 000", "0x1F", "1k", "abc", "１２", "٣", "\xff",

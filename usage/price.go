@@ -265,7 +265,7 @@ func (b *bill) total() (int64, error) {
 		if n > 0 && !priced {
 			return 0, fmt.Errorf("%d %s have no price under %s", n, m, Quote(b.price.pattern))
 		}
-		h, l := bits.Mul64(uint64(n), uint64(nano))
+		h, l := bits.Mul64(uint64(n), uint64(nano)) //nolint:gosec // neither is negative
 		if h >= tokensPerPrice {
 			return 0, errCostTooLarge
 		}

@@ -145,6 +145,9 @@ func TestCost(t *testing.T) {
 		"five products that would wrap": {"dear", usage.Amounts{
 			in: math.MaxInt64, out: math.MaxInt64, read: math.MaxInt64, write: math.MaxInt64, think: math.MaxInt64,
 		}, separate, "error: more than 9223372036.854775807"},
+		"five products that would wrap to little": {"dear", usage.Amounts{
+			in: math.MaxInt64, out: math.MaxInt64, read: math.MaxInt64, write: math.MaxInt64, think: 10,
+		}, separate, "error: more than 9223372036.854775807"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := list.Cost(c.model, c.tokens, c.counts)

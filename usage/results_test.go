@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -93,7 +94,7 @@ func TestReadResults(t *testing.T) {
 		"no results":                      {nil, nil, usage.Amounts{}, nil},
 		"a blank result reports nothing":  {map[string]string{"cost-usd": "", "input-tokens": " \n\u00a0\u3000"}, nil, usage.Amounts{}, nil},
 		"all standard names":              {map[string]string{"cost-usd": "1", "input-tokens": "2", "output-tokens": "3", "cache-read-tokens": "4", "cache-write-tokens": "5", "reasoning-tokens": "6"}, nil, usage.Amounts{usage.CostUSD: usage.USD, usage.InputTokens: 2, usage.OutputTokens: 3, usage.CacheReadTokens: 4, usage.CacheWriteTokens: 5, usage.ReasoningTokens: 6}, nil},
-		"names are exact":                 {map[string]string{"Cost-USD": "1", " cost-usd": "1", "cost_usd": "1"}, nil, usage.Amounts{}, nil},
+		"names are exact":                 {map[string]string{"Cost-USD": "1", "\ncost-usd": "1", "cost_usd": "1"}, nil, usage.Amounts{}, nil},
 		"other names alone":               {map[string]string{"cost-usd": "1", "pages": "7"}, usage.ResultNames{"pages": "pages"}, usage.Amounts{"pages": 7}, nil},
 		"no names at all":                 {map[string]string{"cost-usd": "1"}, usage.ResultNames{}, usage.Amounts{}, nil},
 		"two results agree":               {map[string]string{"cost-usd": "1.50", "total_cost": "1.5"}, names, usage.Amounts{usage.CostUSD: 1_500_000_000}, nil},
@@ -131,7 +132,7 @@ func TestReadManyResults(t *testing.T) {
 	want := usage.Amounts{}
 	for i := range 10_000 {
 		name := fmt.Sprintf("result-%d", i)
-		results[name], names[name] = fmt.Sprint(i), usage.Meter(fmt.Sprintf("m%d", i))
+		results[name], names[name] = strconv.Itoa(i), usage.Meter(fmt.Sprintf("m%d", i))
 		want[names[name]] = int64(i)
 	}
 	got, problems := usage.ReadResults(results, names)

@@ -1,8 +1,8 @@
 package usage_test
 
 import (
-	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -183,4 +183,4 @@ func TestHistoryTurns(t *testing.T) {
 	}
 }
 
-func uidOf(n int) types.UID { return types.UID(fmt.Sprint(n)) }
+func uidOf(n int) types.UID { return types.UID(strconv.Itoa(n)) }

@@ -65,7 +65,7 @@ func (s *space) appendKey(to []byte, set *labelSet) []byte {
 			continue
 		}
 		n := len(value)
-		to = append(to, 1, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
+		to = append(to, 1, byte(n), byte(n>>8), byte(n>>16), byte(n>>24)) //nolint:gosec // byte by byte
 		to = append(to, value...)
 	}
 	return to
@@ -79,7 +79,8 @@ func (c *class) join(counter *counter) {
 // leave ends a class, and each counter that no other class has.
 func (c *class) leave() {
 	for _, counter := range c.counters {
-		if counter.classes--; counter.classes == 0 {
+		counter.classes--
+		if counter.classes == 0 {
 			delete(counter.account.groups, counter.group)
 		}
 	}
@@ -151,7 +152,8 @@ func (s *space) dismiss(a *account) {
 
 // drop takes out a label set that has no items.
 func (s *space) drop(set *labelSet) {
-	if set.class.sets--; set.class.sets == 0 {
+	set.class.sets--
+	if set.class.sets == 0 {
 		set.class.leave()
 		delete(s.classes, set.class.key)
 	}

@@ -31,14 +31,8 @@ func Sum(records []Record, holds []Hold, q Query) (Balance, error) {
 	}
 	var total naiveSum
 	for _, r := range records {
-		if !open || !mine(r.Namespace, r.Labels) || !window.Contains(r.CompletionTime) {
-			continue
-		}
-		if figure, counts := r.figure(q.Meter); counts {
-			total.add(figure, q, 1)
-		}
-		if figure, ok := r.Replaces[q.Meter]; ok {
-			total.add(figure, q, -1)
+		if open && mine(r.Namespace, r.Labels) && window.Contains(r.CompletionTime) {
+			total.addRecord(r, q)
 		}
 	}
 	for _, h := range holds {
@@ -91,6 +85,15 @@ func firstOnly(records []Record, holds []Hold) ([]Record, []Hold) {
 type naiveSum struct {
 	known, charged, held big.Int
 	unknown, uncharged   int64
+}
+
+func (s *naiveSum) addRecord(r Record, q Query) {
+	if figure, counts := r.figure(q.Meter); counts {
+		s.add(figure, q, 1)
+	}
+	if figure, ok := r.Replaces[q.Meter]; ok {
+		s.add(figure, q, -1)
+	}
 }
 
 func (s *naiveSum) add(f Figure, q Query, sign int64) {

@@ -137,11 +137,8 @@ func (t *timeline) first(at instant) (instant, bool) {
 	return items[j].at(), true
 }
 
-// last is the last instant of an item.
-func (t *timeline) last() (instant, bool) {
-	if len(t.chunks) == 0 {
-		return instant{}, false
-	}
+// last is the last instant of an item. There must be one.
+func (t *timeline) last() instant {
 	items := t.chunks[len(t.chunks)-1].items
-	return items[len(items)-1].at(), true
+	return items[len(items)-1].at()
 }

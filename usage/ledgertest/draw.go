@@ -20,7 +20,10 @@ var start = time.Date(2024, time.March, 31, 0, 0, 0, 0, time.UTC)
 
 func at(hours float64) time.Time { return start.Add(time.Duration(hours * float64(time.Hour))) }
 
-func pointer[T any](v T) *T { return &v }
+// farAway are instants that no period, or hardly one, has a window for.
+var farAway = []time.Time{
+	{}, time.Date(10024, time.March, 31, 0, 0, 0, 0, time.UTC), time.Date(-976, time.March, 31, 0, 0, 0, 0, time.UTC), time.Unix(0, 0),
+}
 
 // specs are periods of every kind.
 var specs = []period.Spec{
@@ -29,10 +32,10 @@ var specs = []period.Spec{
 	{Type: period.Daily, Timezone: "Asia/Beirut"},
 	{Type: period.Daily, Timezone: "America/Havana", TimeOfDay: "00:30"},
 	{Type: period.Weekly, Timezone: "Atlantic/Azores", WeekStart: "Sunday"},
-	{Type: period.Monthly, DayOfMonth: pointer(int32(31))},
+	{Type: period.Monthly, DayOfMonth: new(int32(31))},
 	{Type: period.Quarterly, Timezone: "Pacific/Apia"},
-	{Type: period.Yearly, StartMonth: pointer(int32(4))},
-	{Type: period.Cycle, Anchor: pointer(at(-10)), Unit: "Day", Every: pointer(int32(2))},
+	{Type: period.Yearly, StartMonth: new(int32(4))},
+	{Type: period.Cycle, Anchor: new(at(-10)), Unit: "Day", Every: new(int32(2))},
 	{Type: period.Fixed, Duration: "90m"},
 	{Type: period.FirstUse, Duration: "5h"},
 	{Type: period.FirstUse, Duration: "30m"},
@@ -40,9 +43,9 @@ var specs = []period.Spec{
 	{Type: period.Sliding, Duration: "6h"},
 	{Type: period.Sliding, Duration: "2d"},
 	{Type: period.Lifetime},
-	{Type: period.Lifetime, StartsAt: pointer(at(-6))},
-	{Type: period.Lifetime, StartsAt: pointer(at(-12)), EndsAt: pointer(at(12.5))},
-	{Type: period.Lifetime, EndsAt: pointer(at(3))},
+	{Type: period.Lifetime, StartsAt: new(at(-6))},
+	{Type: period.Lifetime, StartsAt: new(at(-12)), EndsAt: new(at(12.5))},
+	{Type: period.Lifetime, EndsAt: new(at(3))},
 }
 
 var (
@@ -213,7 +216,7 @@ func (s *source) query(scopes []*usage.Scope) usage.Query {
 		q.Except = s.uid()
 	}
 	if q.At.Year() == start.Year() && s.chance("far", 2) {
-		q.At = pick(s, "far away", []time.Time{{}, start.AddDate(8000, 0, 0), start.AddDate(-3000, 0, 0), time.Unix(0, 0)})
+		q.At = pick(s, "far away", farAway)
 	}
 	return q
 }

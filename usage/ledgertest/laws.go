@@ -33,6 +33,7 @@ var laws = []struct {
 	{"a query that can't be answered is an error", lawBadQuery},
 	{"what a caller does to its maps later changes nothing", lawCopies},
 	{"a record that is removed counts no more", lawRemove},
+	{"a window opens at the first use, at whatever instant that is", lawFirstUse},
 }
 
 func dailyScope(t *testing.T) *usage.Scope {
@@ -92,6 +93,7 @@ func hold(t *testing.T, ledger usage.Ledger, h usage.Hold) usage.Hold {
 }
 
 func lawWindow(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	scope := dailyScope(t)
 	add(t, ledger, spent("a", 0, 1), spent("b", 23.5, 10), spent("c", 24, 100), spent("d", -0.5, 1000))
 	taken(t, ledger, scope, at(0), 11, 0)
@@ -102,6 +104,7 @@ func lawWindow(t *testing.T, ledger usage.Ledger) {
 }
 
 func lawTwice(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	for range 5 {
 		add(t, ledger, spent("a", 1, 3))
 	}
@@ -109,6 +112,7 @@ func lawTwice(t *testing.T, ledger usage.Ledger) {
 }
 
 func lawConflict(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	add(t, ledger, spent("a", 1, 3))
 	err := ledger.Add(spent("a", 1, 4))
 	var conflict *usage.ConflictError
@@ -122,6 +126,7 @@ func lawConflict(t *testing.T, ledger usage.Ledger) {
 }
 
 func lawInvalidRecord(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	bad := spent("a", 1, -1)
 	if err := ledger.Add(bad); err == nil {
 		t.Error("a negative amount was accepted")
@@ -134,6 +139,7 @@ func lawInvalidRecord(t *testing.T, ledger usage.Ledger) {
 }
 
 func lawSupersede(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	scope := dailyScope(t)
 	hold(t, ledger, aside("a", 0, 10, 7))
 	taken(t, ledger, scope, at(1), 0, 7)
@@ -149,6 +155,7 @@ func lawSupersede(t *testing.T, ledger usage.Ledger) {
 }
 
 func lawExpiry(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	scope := dailyScope(t)
 	hold(t, ledger, aside("a", 0, 10, 7))
 	taken(t, ledger, scope, at(-1), 0, 7) // it counts from the moment it exists
@@ -164,6 +171,7 @@ func lawExpiry(t *testing.T, ledger usage.Ledger) {
 }
 
 func lawHeldAgain(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	first := hold(t, ledger, aside("a", 0, 10, 7))
 	again := hold(t, ledger, aside("a", 5, 20, 9))
 	if diff := cmp.Diff(first, again); diff != "" {
@@ -173,6 +181,7 @@ func lawHeldAgain(t *testing.T, ledger usage.Ledger) {
 }
 
 func lawHeldAfterExpiry(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	hold(t, ledger, aside("a", 0, 10, 7))
 	hold(t, ledger, aside("a", 10, 20, 9))
 	taken(t, ledger, dailyScope(t), at(5), 0, 9)
@@ -180,6 +189,7 @@ func lawHeldAfterExpiry(t *testing.T, ledger usage.Ledger) {
 }
 
 func lawInvalidHold(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	endless := aside("a", 0, 10, 7)
 	endless.ExpiresAt = time.Time{}
 	if _, err := ledger.Hold(endless); err == nil {
@@ -192,6 +202,7 @@ func lawInvalidHold(t *testing.T, ledger usage.Ledger) {
 }
 
 func lawRelease(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	hold(t, ledger, aside("a", 0, 10, 7))
 	hold(t, ledger, aside("b", 0, 10, 70))
 	for range 2 {
@@ -205,6 +216,7 @@ func lawRelease(t *testing.T, ledger usage.Ledger) {
 }
 
 func lawCorrection(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	original := spent("a", 1, 300)
 	correction, err := usage.Correct(original, "a-1", usage.Amounts{usage.CostUSD: 4}, "the price was wrong")
 	if err != nil {
@@ -223,6 +235,7 @@ func lawCorrection(t *testing.T, ledger usage.Ledger) {
 }
 
 func lawBadQuery(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	scope := dailyScope(t)
 	broken := *scope
 	broken.Period = nil
@@ -239,6 +252,7 @@ func lawBadQuery(t *testing.T, ledger usage.Ledger) {
 }
 
 func lawCopies(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	scope := dailyScope(t)
 	scope.Selector = labels.SelectorFromSet(labels.Set{"team": "red"})
 	h, r := aside("a", 0, 10, 7), spent("b", 1, 3)
@@ -254,6 +268,7 @@ func lawCopies(t *testing.T, ledger usage.Ledger) {
 }
 
 func lawRemove(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
 	remover, ok := ledger.(Remover)
 	if !ok {
 		return // it is not offered
@@ -268,4 +283,35 @@ func lawRemove(t *testing.T, ledger usage.Ledger) {
 	taken(t, ledger, scope, at(1), 1<<62+3, 0)
 	remover.Remove("a")
 	taken(t, ledger, scope, at(1), 3, 7)
+}
+
+// lawFirstUse uses the instant that a careless ledger takes for none: the start
+// of Unix time.
+func lawFirstUse(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
+	compiled, err := period.Compile(period.Spec{Type: period.FirstUse, Duration: "5h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	epoch := time.Unix(0, 0).UTC()
+	byRecord, byHold, known := dailyScope(t), dailyScope(t), dailyScope(t)
+	for team, scope := range map[string]*usage.Scope{"record": byRecord, "hold": byHold, "none": known} {
+		scope.Period, scope.Selector = compiled, labels.SelectorFromSet(labels.Set{"team": team})
+	}
+	known.Opened = epoch
+	r, h := spent("a", 0, 3), aside("b", 0, 0, 7)
+	r.Labels["team"], r.AdmittedAt, r.CompletionTime = "record", epoch, epoch.Add(time.Hour)
+	h.Labels["team"], h.AdmittedAt, h.ExpiresAt = "hold", epoch, epoch.Add(10*time.Hour)
+	add(t, ledger, r)
+	hold(t, ledger, h)
+	for _, scope := range []*usage.Scope{byRecord, byHold, known} {
+		for when, start := range map[time.Time]time.Time{
+			epoch: epoch, epoch.Add(5*time.Hour - 1): epoch, epoch.Add(5 * time.Hour): epoch.Add(5 * time.Hour), epoch.Add(-1): epoch.Add(-1),
+		} {
+			b, err := ledger.Used(usage.Query{Scope: scope, Meter: usage.CostUSD, At: when})
+			if err != nil || !b.Window.Start.Equal(start) {
+				t.Errorf("%s at %s: the window %v, %v, want one from %s", scope.Selector, when, b.Window, err, start)
+			}
+		}
+	}
 }

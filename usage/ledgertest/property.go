@@ -47,12 +47,12 @@ func (p *play) step() {
 func (p *play) stepOn(ledger usage.Ledger) {
 	switch kind := rapid.IntRange(1, 100).Draw(p.t, "step"); {
 	case kind <= 25:
-		p.model.add(p.t, ledger, p.record())
+		p.add(p.t, ledger, p.record())
 	case kind <= 30 && len(p.Records) > 0:
-		p.model.add(p.t, ledger, pick(&p.source, "again", p.Records))
+		p.add(p.t, ledger, pick(&p.source, "again", p.Records))
 	case kind <= 38 && len(p.Records) > 0:
 		if c, ok := p.correction(p.Records); ok {
-			p.model.add(p.t, ledger, c)
+			p.add(p.t, ledger, c)
 		}
 	case kind <= 55:
 		p.enter(p.t, ledger, p.hold())
@@ -71,14 +71,11 @@ func (p *play) stepOn(ledger usage.Ledger) {
 
 // extra uses what a ledger may offer beside the interface.
 func (p *play) extra(ledger usage.Ledger) {
-	switch l := ledger.(type) {
-	case Remover:
-		if p.chance("remove", 50) {
-			uid := p.uid()
-			l.Remove(uid)
-			p.remove(uid)
-			return
-		}
+	if l, ok := ledger.(Remover); ok && p.chance("remove", 50) {
+		uid := p.uid()
+		l.Remove(uid)
+		p.remove(uid)
+		return
 	}
 	if l, ok := ledger.(Renewer); ok && p.chance("renew", 50) {
 		h := p.hold()
