@@ -56,7 +56,7 @@ test-integration: ## Run the tests on a real API server (the first run builds it
 lint: lint-lines ## Vet and lint every module (the first run builds the linter, some minutes)
 	@for module in . $(CODE); do \
 	  echo "lint: $$module"; \
-	  (cd "$$module" && $(GO) vet ./... && $(TOOL) golangci-lint run --config '$(CURDIR)/.golangci.yml' ./...); \
+	  (cd "$$module" && $(GO) vet ./... && $(TOOL) golangci-lint run --allow-parallel-runners --config '$(CURDIR)/.golangci.yml' ./...); \
 	done
 
 .PHONY: lint-lines
