@@ -42,7 +42,7 @@ func says(name string, v policy.Verdict, err error) policy.Binding {
 
 func evaluate(t *testing.T, in policy.Input, bindings ...policy.Binding) policy.Verdict {
 	t.Helper()
-	set, err := policy.NewSet(policy.Options{}, bindings...)
+	set, err := policy.NewSet(policy.Options{Timeout: time.Minute}, bindings...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,11 @@ import (
 	"time"
 )
 
-// DefaultTimeout bounds the evaluation of a whole set.
-const DefaultTimeout = 25 * time.Millisecond
+// DefaultTimeout bounds the evaluation of a whole set. What a policy may
+// compute is bounded by cost and steps; the deadline is the backstop, and is
+// longer than the pauses that a container's CPU quota causes, which would
+// otherwise refuse tasks at random.
+const DefaultTimeout = 250 * time.Millisecond
 
 // MaxBindings bounds the hooks of a set.
 const MaxBindings = 256

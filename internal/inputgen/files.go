@@ -17,8 +17,9 @@ func Files() (map[string][]byte, error) {
 		"rego/schemas/input.json": schema(types),
 	}
 	sources := map[string]func(*source, []Type){
-		"policy/input_gen.go": goStructs,
-		"policy/check_gen.go": goChecks,
+		"policy/input_gen.go":      goStructs,
+		"policy/check_gen.go":      goChecks,
+		"policy/cel/fields_gen.go": celFields,
 	}
 	for path, render := range sources {
 		s := &source{}
