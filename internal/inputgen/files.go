@@ -20,6 +20,7 @@ func Files() (map[string][]byte, error) {
 		"policy/input_gen.go":      goStructs,
 		"policy/check_gen.go":      goChecks,
 		"policy/cel/fields_gen.go": celFields,
+		"rego/terms_gen.go":        regoTerms,
 	}
 	for path, render := range sources {
 		s := &source{}
