@@ -83,8 +83,8 @@ func (s *Set) trace(ctx context.Context, b *Binding, in *Input, overall *Verdict
 	s.ask(bounded, &alone, in, c)
 	own := c.finish()
 	t := Trace{Policy: b.Hook.Name(), Enforcement: b.Enforcement, Outcome: own.Outcome, Caps: own.Caps}
-	if x, ok := b.Hook.(Explainer); ok && len(own.Skipped) == 0 || ok && own.Skipped[0].Rule != "" {
-		t = t.detail(ctx, x, in)
+	if x, ok := b.Hook.(Explainer); ok && b.concerns(in.Operation) {
+		t = t.detail(bounded, x, in)
 	}
 	if r, ok := b.Hook.(Revisioned); ok {
 		t.Revision = r.Revision()

@@ -162,7 +162,7 @@ func (s *Set) EvaluateChecked(ctx context.Context, in *Input) (Verdict, error) {
 
 // ask evaluates one hook, unless it is not concerned or time is up.
 func (s *Set) ask(ctx context.Context, b *Binding, in *Input, c *combination) {
-	if len(b.Operations) > 0 && !slices.Contains(b.Operations, in.Operation) {
+	if !b.concerns(in.Operation) {
 		c.verdict.Skipped = append(c.verdict.Skipped, Skip{Policy: b.Hook.Name(), Why: "not asked about " + string(in.Operation)})
 		return
 	}
@@ -175,6 +175,11 @@ func (s *Set) ask(ctx context.Context, b *Binding, in *Input, c *combination) {
 		err = &Fault{Code: CodePolicyTimeout, Err: late}
 	}
 	c.add(b, verdict, err)
+}
+
+// concerns says whether the hook is asked about an operation.
+func (b *Binding) concerns(o Operation) bool {
+	return len(b.Operations) == 0 || slices.Contains(b.Operations, o)
 }
 
 // call evaluates a hook and turns a panic into an error.

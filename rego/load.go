@@ -69,6 +69,23 @@ func Compile(modules map[string]string, o Options) (*Hook, error) {
 	return hooks[0], nil
 }
 
+// Names lists the policies that modules would make, without compiling them.
+func Names(modules map[string]string) ([]string, error) {
+	parsed, err := parse(modules)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, m := range parsed {
+		for _, rule := range m.Rules {
+			if set, _ := setOf(rule); set != "" && len(m.Package.Path) > 2 {
+				names[hookName(m.Package)] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names)), nil
+}
+
 func load(sources map[string]string, o Options) ([]*Hook, error) {
 	if o.Steps < 0 {
 		return nil, fmt.Errorf("steps: %d is negative", o.Steps)

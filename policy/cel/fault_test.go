@@ -45,6 +45,33 @@ func TestAnErrorOfEvaluationDenies(t *testing.T) {
 	}
 }
 
+func TestAMalformedAnswerDenies(t *testing.T) {
+	rule := func(effect policy.Effect, field, key, value, retry string) policy.Rule {
+		r := policy.Rule{Name: "r", When: "true", Effect: effect, Field: field, Key: key, Value: value, RetryAfterSeconds: retry}
+		if effect == policy.EffectHold {
+			r.Message = "m"
+		}
+		return r
+	}
+	tests := map[string]struct {
+		rules  []policy.Rule
+		detail string
+	}{
+		"a negative cap":        {[]policy.Rule{rule("cap", "maxTokens", "", "0 - task.attempt", "")}, "cap maxTokens: -1 is negative"},
+		"a retry in the past":   {[]policy.Rule{rule("hold", "", "", "", "0 - task.attempt")}, "retryAfterSeconds: -1 is not between 0 and 31622400"},
+		"a bad label":           {[]policy.Rule{rule("label", "", "k", `"a b"`, "")}, `label k: "a b" is not a valid label value`},
+		"two values of a label": {[]policy.Rule{rule("label", "", "k", `"a"`, ""), {Name: "s", When: "true", Effect: "label", Key: "k", Value: `"b"`}}, `label k: two rules set it to "a" and "b"`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := ask(t, base(), compile(t, cel.Policy{Name: "p", Rules: test.rules}))
+			if v.Outcome != policy.Deny || v.Errors[0].Code != policy.CodeBadResult || !strings.Contains(v.Errors[0].Message, test.detail) {
+				t.Errorf("got %s, %+v", codes(v), v.Errors)
+			}
+		})
+	}
+}
+
 func TestALargeNumberStaysExact(t *testing.T) {
 	in := base()
 	in.Budgets[0].Cost = policy.Limited(9007199254740993, 9007199254740993, 0)

@@ -203,7 +203,10 @@ func (a *activation) apply(r *rule, v *policy.Verdict) error {
 		if err != nil {
 			return err
 		}
-		return v.Caps.Set(r.field, n)
+		if err := v.Caps.Set(r.field, n); err != nil {
+			return badResult("%w", err)
+		}
+		return nil
 	default:
 		return a.label(r, v)
 	}
@@ -218,7 +221,7 @@ func (a *activation) hold(r *rule, v *policy.Verdict) error {
 		return err
 	}
 	if seconds < 0 || seconds > int64(policy.MaxRetryAfter/time.Second) {
-		return fmt.Errorf("retryAfterSeconds: %d is not between 0 and %d", seconds, int64(policy.MaxRetryAfter/time.Second))
+		return badResult("retryAfterSeconds: %d is not between 0 and %d", seconds, int64(policy.MaxRetryAfter/time.Second))
 	}
 	v.RetryAfter = max(v.RetryAfter, time.Duration(seconds)*time.Second)
 	return nil
@@ -230,13 +233,13 @@ func (a *activation) label(r *rule, v *policy.Verdict) error {
 		return err
 	}
 	if !policy.ValidLabel(r.key, value) {
-		return fmt.Errorf("label %s: %q is not a valid label value", r.key, short(value))
+		return badResult("label %s: %q is not a valid label value", r.key, short(value))
 	}
 	if v.Labels == nil {
 		v.Labels = map[string]string{}
 	}
 	if old, taken := v.Labels[r.key]; taken && old != value {
-		return fmt.Errorf("label %s: two rules set it to %q and %q", r.key, short(old), short(value))
+		return badResult("label %s: two rules set it to %q and %q", r.key, short(old), short(value))
 	}
 	v.Labels[r.key] = value
 	return nil
@@ -277,6 +280,11 @@ func (a *activation) words(e *expression) (string, error) {
 		return "", err
 	}
 	return textOf(v)
+}
+
+// badResult is the error of a rule that answers with something malformed.
+func badResult(format string, args ...any) error {
+	return &policy.Fault{Code: policy.CodeBadResult, Err: fmt.Errorf(format, args...)}
 }
 
 // hinted adds advice to an error that authors meet often.
