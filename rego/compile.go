@@ -100,12 +100,17 @@ func (l *loader) compile() error {
 	if err != nil {
 		return err
 	}
-	l.compiler = ast.NewCompiler().WithCapabilities(caps).WithSchemas(schema).WithUseTypeCheckAnnotations(true).WithStrict(true)
+	l.compiler = ast.NewCompiler().WithCapabilities(caps).WithSchemas(schema).WithUseTypeCheckAnnotations(true).WithStrict(true).
+		WithStageAfterID(ast.StageCheckRecursion, ast.CompilerStageDefinition{Name: "CheckGrowth", MetricName: "check_growth", Stage: checkGrowth})
 	l.compiler.Compile(l.modules)
 	if l.compiler.Failed() {
 		return errorsOf("", l.compiler.Errors)
 	}
-	return l.checkCompiled().Err()
+	if faults := l.checkCompiled(); len(faults) > 0 {
+		return faults
+	}
+	meterCalls(l.compiler.Modules)
+	return nil
 }
 
 // hooks prepares one query for each entry.
@@ -136,7 +141,7 @@ func (l *loader) hook(e *entry, cache *termCache) (*Hook, error) {
 		oparego.Compiler(l.compiler), oparego.Store(store), oparego.Transaction(txn), oparego.ParsedQuery(e.query()),
 		oparego.StrictBuiltinErrors(true), oparego.GenerateJSON(func(t *ast.Term, _ *oparego.EvalContext) (any, error) { return t, nil }),
 	}
-	query, err := oparego.New(options...).PrepareForEval(ctx)
+	query, err := oparego.New(append(options, meters()...)...).PrepareForEval(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("policy %s: prepare: %w", e.name, err)
 	}

@@ -46,9 +46,16 @@
 //     on a policy as it stands, with schemas/input.json, capabilities.json and
 //     .regal/config.yaml of this package.
 //
-// What it does not do: it fetches no bundles and verifies no signatures; it has
-// no bound on memory other than the steps. A policy may join text to itself
-// again and again: review policies before they are loaded.
+//   - What an evaluation makes is bounded, too: the built-ins that make text or
+//     long numbers are charged for their operands, 4 MiB in all, and rules that
+//     put values into values again and again are refused when they are loaded.
+//     Within compiled rules these built-ins are called through a meter of this
+//     package; policies know only the built-ins of OPA.
+//
+// What it does not do: it fetches no bundles and verifies no signatures. Its
+// bound on memory is not exact: 50 000 steps may each make a small value, and
+// nested comprehensions can multiply sizes before a step is counted. Review
+// policies before they are loaded.
 package rego
 
 //go:generate go run ../internal/capsgen/cmd/capsgen capabilities.json

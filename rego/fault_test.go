@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -117,6 +118,50 @@ func TestHostilePoliciesEndInTime(t *testing.T) {
 				t.Errorf("got %s, %v", c, err)
 			}
 		})
+	}
+}
+
+func TestTextThatDoublesIsStopped(t *testing.T) {
+	chain := func(levels int, first, next string) string {
+		var b strings.Builder
+		b.WriteString("x0 := " + first + "\n")
+		for i := 1; i <= levels; i++ {
+			b.WriteString(fmt.Sprintf("x%d := ", i) + strings.ReplaceAll(next, "PREV", fmt.Sprintf("x%d", i-1)) + "\n")
+		}
+		return b.String() + deny(fmt.Sprintf(`x%d == "x"`, levels))
+	}
+	tests := map[string]string{
+		"joined text":           chain(12, "input.task.name", `concat("", [PREV, PREV, PREV])`),
+		"formatted text":        chain(12, "input.task.name", `sprintf("%s%s%s", [PREV, PREV, PREV])`),
+		"numbers":               strings.ReplaceAll(chain(60, "input.nowUnixMs", "PREV * PREV"), `"x"`, "5"),
+		"copies of a long text": `long := concat("", [input.task.name | some x in numbers.range(1, 5000)])` + "\n" + deny(`count({y | some x in numbers.range(1, 9000); y := upper(substring(long, x, -1))}) == 5`),
+		"pieces of a long text": `long := concat("", [input.task.name | some x in numbers.range(1, 9000)])` + "\n" + deny(`count(split(long, "")) == 5`),
+	}
+	for name, rules := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := compile(t, rules)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			v := ask(t, base(), h)
+			runtime.ReadMemStats(&after)
+			if codes(v) != "Deny policy-cost" || !strings.Contains(v.Errors[0].Message, "bytes of text") {
+				t.Errorf("got %s, %+v", codes(v), v.Errors)
+			}
+			if made := (after.TotalAlloc - before.TotalAlloc) >> 20; made > 64 {
+				t.Errorf("%d MiB were allocated", made)
+			}
+		})
+	}
+}
+
+func TestValuesThatDoubleAreRefused(t *testing.T) {
+	rules := "x0 := [input.task.name]\n"
+	for i := 1; i <= 60; i++ {
+		rules += fmt.Sprintf("x%d := [x%d, x%d]\n", i, i-1, i-1)
+	}
+	_, err := rego.Compile(map[string]string{"p.rego": "package bursar.p\n" + rules + deny(`count(x60) == 5`)}, rego.Options{})
+	if err == nil || !strings.Contains(err.Error(), "puts values into values too many times over") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -112,10 +112,13 @@ func badResult(format string, args ...any) error {
 type budget struct {
 	ctx         context.Context
 	left, asked int
+	text        int // bytes of text that may still be made
 	late        error
 }
 
-func newBudget(ctx context.Context, steps int) *budget { return &budget{ctx: ctx, left: steps} }
+func newBudget(ctx context.Context, steps int) *budget {
+	return &budget{ctx: ctx, left: steps, text: maxText}
+}
 
 // Cancel stops the evaluation.
 func (b *budget) Cancel() { b.left = -1 }
@@ -136,6 +139,8 @@ func (b *budget) fault(steps int) error {
 		return &policy.Fault{Code: policy.CodePolicyTimeout, Err: b.late}
 	case b.left < 0:
 		return &policy.Fault{Code: policy.CodePolicyCost, Err: fmt.Errorf("more than %d steps", steps)}
+	case b.text <= 0:
+		return &policy.Fault{Code: policy.CodePolicyCost, Err: errTooMuchText}
 	}
 	return nil
 }

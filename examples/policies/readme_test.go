@@ -19,7 +19,7 @@ func TestTheGuideTellsTheTruth(t *testing.T) {
 		t.Fatal(err)
 	}
 	block := func(start string) string {
-		m := regexp.MustCompile("(?s)```[a-z]+\n("+regexp.QuoteMeta(start)+".*?)```").FindSubmatch(text)
+		m := regexp.MustCompile("(?s)```[a-z]+\n(" + regexp.QuoteMeta(start) + ".*?)```").FindSubmatch(text)
 		if m == nil {
 			t.Fatalf("no block starts with %q", start)
 		}
