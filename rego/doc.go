@@ -38,10 +38,13 @@
 //     fields of the input against its schema, references to data that does not
 //     exist, rules that nothing uses (a misspelt deny), built-in functions
 //     outside an allowlist, patterns that are no literals.
+//
 //   - A built-in that fails is an error, and an error denies; in Rego by itself
 //     it would be undefined, and the rule silent.
+//
 //   - Every evaluation has a budget of steps and heeds its context. There is no
 //     clock, network, environment or chance.
+//
 //   - There are no built-ins of our own: opa check, opa test and regal lint work
 //     on a policy as it stands, with schemas/input.json, capabilities.json and
 //     .regal/config.yaml of this package.

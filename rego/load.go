@@ -31,6 +31,9 @@ type Options struct {
 	Params map[string]map[string]any
 	// Steps of one evaluation; 0 means DefaultSteps.
 	Steps int
+	// SHA256 pins what is loaded: the policy.Digest of the modules by file
+	// name, without tests. Empty accepts everything.
+	SHA256 string
 }
 
 // Load reads every *.rego file of a file system, but for *_test.rego, and
@@ -92,6 +95,13 @@ func load(sources map[string]string, o Options) ([]*Hook, error) {
 	}
 	if o.Steps == 0 {
 		o.Steps = DefaultSteps
+	}
+	files := make(map[string][]byte, len(sources))
+	for name, text := range sources {
+		files[name] = []byte(text)
+	}
+	if err := policy.CheckDigest(files, o.SHA256); err != nil {
+		return nil, err
 	}
 	modules, err := parse(sources)
 	if err != nil {

@@ -117,6 +117,18 @@ func TestAFolderOfModules(t *testing.T) {
 	}
 }
 
+func TestAPinnedFolderMustBeThatFolder(t *testing.T) {
+	files := fstest.MapFS{"m.rego": {Data: []byte(withParams)}, "s.rego": {Data: []byte(shared)}, "m_test.rego": {Data: []byte("anything")}}
+	pin := policy.Digest(map[string][]byte{"m.rego": []byte(withParams), "s.rego": []byte(shared)})
+	if _, err := rego.Load(files, rego.Options{SHA256: pin}); err != nil {
+		t.Error(err)
+	}
+	files["s.rego"] = &fstest.MapFile{Data: []byte(shared + "\n")}
+	if _, err := rego.Load(files, rego.Options{SHA256: pin}); err == nil || !strings.Contains(err.Error(), "the policies have the digest") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestTheLibraryIsLoadedWhenItIsImported(t *testing.T) {
 	h := compile(t, `import data.bursar.lib.labels
 import data.bursar.lib.models

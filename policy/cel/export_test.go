@@ -1,6 +1,8 @@
 package cel
 
 import (
+	"context"
+
 	"github.com/google/cel-go/common/types"
 
 	"github.com/bursar-dev/bursar/policy"
@@ -28,4 +30,16 @@ func Guarded(h *Hook) []bool {
 		out[i] = h.rules[i].when.guarded
 	}
 	return out
+}
+
+// Costs returns the computed worst cost of a hook's first condition and its
+// actual cost on an input.
+func Costs(h *Hook, in *policy.Input) (worst, actual uint64, err error) {
+	e := h.rules[0].when
+	a := &activation{in: in, hook: h, ctx: context.Background()}
+	_, details, err := e.tracked.ContextEval(a.ctx, a)
+	if cost := details.ActualCost(); cost != nil {
+		actual = *cost
+	}
+	return e.worst, actual, err
 }

@@ -238,12 +238,81 @@ func TestTwoLoadsOfOneFolderAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			if _, err := cel.LoadFS(files, nil); err != nil {
+			if _, err := cel.LoadFS(files, cel.FolderOptions{}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
+}
+
+// A reload with a parameter of another type, or of a folder that is not the
+// pinned one, keeps what is in force.
+func TestABadReloadKeepsTheLastGoodPolicy(t *testing.T) {
+	files := fstest.MapFS{"p.yaml": {Data: []byte("params: {max: {type: int}}\nrules:\n- {name: r, when: task.attempt > params.max, effect: deny, message: m}\n")}}
+	pin := policy.Digest(map[string][]byte{"p.yaml": files["p.yaml"].Data})
+	load := func(value any, pin string) func() (*policy.Set, error) {
+		return func() (*policy.Set, error) {
+			hooks, err := cel.LoadFS(files, cel.FolderOptions{Params: map[string]map[string]any{"p": {"max": value}}, SHA256: pin})
+			if err != nil {
+				return nil, err
+			}
+			return policy.NewSet(policy.Options{Timeout: time.Minute}, policy.Binding{Hook: hooks[0]})
+		}
+	}
+	var h policy.Holder
+	in := base()
+	if err := h.Reload(in.Now, load(0, pin)); err != nil {
+		t.Fatal(err)
+	}
+	good := h.Revision()
+	if err := h.Reload(in.Now, load("abc", pin)); err == nil || !strings.Contains(err.Error(), `parameter max: want int, have the text "abc"`) {
+		t.Errorf("a parameter of text: got %v", err)
+	}
+	if err := h.Reload(in.Now, load(9, strings.Repeat("0", 64))); err == nil || !strings.Contains(err.Error(), "the policies have the digest") {
+		t.Errorf("another digest: got %v", err)
+	}
+	v, err := h.Evaluate(t.Context(), &in)
+	if err != nil || codes(v) != "Deny r" || v.Revision != good || !h.Status().Stale {
+		t.Errorf("got %s, %+v, %v", codes(v), h.Status(), err)
+	}
+}
+
+// The worst cost that is computed when a policy is loaded is not exceeded by
+// the greatest input that is accepted.
+func TestTheWorstCostIsAnUpperBound(t *testing.T) {
+	long := strings.Repeat("a", policy.MaxString)
+	in := base()
+	in.Task.Name, in.Task.Model, in.Task.Labels, in.Facts = long, long, map[string]string{"cpu": "1"}, map[string]string{}
+	in.Actor.Groups = nil
+	for i := range policy.MaxTaskLabels - 1 {
+		in.Task.Labels[fmt.Sprintf("%s%02d", long[2:], i)] = long
+	}
+	for range policy.MaxActorGroups {
+		in.Actor.Groups = append(in.Actor.Groups, long)
+	}
+	for len(in.Budgets) < policy.MaxBudgets {
+		in.Budgets = append(in.Budgets, in.Budgets[0])
+	}
+	in = in.Complete()
+	if err := in.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []string{
+		`task.name == task.model`, `task.labels.all(k, task.labels[k] != "" || k.size() > 5)`, `"ops" in actor.groups`,
+		`actor.groups.all(g, g.startsWith(task.name))`, `budgets.all(b, b.cost.remaining > estimate.costMicros && b.name != "")`,
+		`task.name.matches("^(a|b)*(a+)c$")`, `now.getHours("Asia/Tokyo") > 40`, `task.name.split("").size() > 5000`,
+		`sets.contains(actor.groups, ["x"])`, `cpu(task.labels["cpu"]) > 4000`, `task.name + task.model == "x"`, `task.name.lowerAscii().trim() == "b"`,
+		`task.labels[?"owner"].orValue("nobody") == task.name`, `money(budget.cost.used) == task.name`, `task.name.contains("aab")`,
+	} {
+		worst, actual, err := cel.Costs(compile(t, deny(e)), &in)
+		if err != nil {
+			t.Errorf("%s: %v", e, err)
+		}
+		if actual > worst {
+			t.Errorf("%s: cost %d, but at most %d was computed", e, actual, worst)
+		}
+	}
 }
 
 func TestTooMuchIsRefused(t *testing.T) {

@@ -142,21 +142,22 @@ func TestEveryFaultIsReported(t *testing.T) {
 func TestLoadFS(t *testing.T) {
 	rule := "rules:\n- {name: r, when: true, effect: deny, message: m}\n"
 	files := fstest.MapFS{
-		"a.yaml":   {Data: []byte("name: first\nparams: {n: {type: int}}\n" + rule)},
-		"b.yml":    {Data: []byte(rule)},
-		"notes.md": {Data: []byte("not a policy")},
+		"a.yaml":     {Data: []byte("name: first\nparams: {n: {type: int}}\n" + rule)},
+		"b.yml":      {Data: []byte(rule)},
+		"cases.yaml": {Data: []byte("not a policy")},
+		"notes.md":   {Data: []byte("not a policy")},
 	}
-	hooks, err := cel.LoadFS(files, map[string]map[string]any{"first": {"n": 1}})
+	hooks, err := cel.LoadFS(files, cel.FolderOptions{Params: map[string]map[string]any{"first": {"n": 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(hooks) != 2 || hooks[0].Name() != "first" || hooks[1].Name() != "b" {
 		t.Errorf("got %v", hooks)
 	}
-	if _, err := cel.LoadFS(files, map[string]map[string]any{"first": {"n": 1}, "none": {}}); err == nil {
+	if _, err := cel.LoadFS(files, cel.FolderOptions{Params: map[string]map[string]any{"first": {"n": 1}, "none": {}}}); err == nil {
 		t.Error("parameters for a policy that is not there were accepted")
 	}
-	if _, err := cel.LoadFS(fstest.MapFS{}, nil); err == nil {
+	if _, err := cel.LoadFS(fstest.MapFS{}, cel.FolderOptions{}); err == nil {
 		t.Error("an empty folder was accepted")
 	}
 }
