@@ -97,6 +97,7 @@ func TestSetCombines(t *testing.T) {
 			[]policy.Binding{
 				says("a", policy.Verdict{Outcome: policy.Allow, Labels: map[string]string{"k": "z"}}, nil),
 				says("b", policy.Verdict{Outcome: policy.Allow, Labels: map[string]string{"k": "y"}}, nil),
+				says("c", policy.Verdict{Outcome: policy.Allow, Labels: map[string]string{"k": "z"}}, nil),
 			},
 			policy.Verdict{
 				Outcome: policy.Allow, Labels: map[string]string{"k": "y"},
