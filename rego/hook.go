@@ -70,7 +70,7 @@ func (h *Hook) evaluate(ctx context.Context, input ast.Value, b *budget, more ..
 			sets, err = nil, &policy.Fault{Code: policy.CodePolicyError, Err: fmt.Errorf("panic: %v", r)}
 		}
 	}()
-	options := append(more, oparego.EvalParsedInput(input), oparego.EvalTransaction(h.txn),
+	options := append(append(make([]oparego.EvalOption, 0, 8), more...), oparego.EvalParsedInput(input), oparego.EvalTransaction(h.txn),
 		oparego.EvalMetrics(metrics.NoOp()), oparego.EvalExternalCancel(b))
 	results, err := h.query.Eval(ctx, options...)
 	if fault := b.fault(h.steps); fault != nil {

@@ -60,19 +60,43 @@ func (c *termCache) input(in *policy.Input) ast.Value {
 		budgets[i] = c.budgetTerm(&in.Budgets[i])
 	}
 	return ast.NewObject(
-		ast.Item(keyVersion, ast.InternedTerm(in.Version)),
-		ast.Item(keyOperation, ast.InternedTerm(string(in.Operation))),
+		ast.Item(keyVersion, versionTerm),
+		ast.Item(keyOperation, operationTerm(in.Operation)),
 		ast.Item(keyNow, ast.StringTerm(in.Now.UTC().Format(time.RFC3339Nano))),
 		ast.Item(keyNowUnixMs, intTerm(in.NowUnixMs)),
 		ast.Item(keyTask, t.task),
 		ast.Item(keyActor, t.actor),
 		ast.Item(keyEstimate, t.estimate),
-		ast.Item(keyUsage, amountTerm(&in.Usage)),
+		ast.Item(keyUsage, usageTerm(&in.Usage)),
 		ast.Item(keyPod, t.pod),
 		ast.Item(keyBudget, c.budgetTerm(&in.Budget)),
 		ast.Item(keyBudgets, ast.ArrayTerm(budgets...)),
 		ast.Item(keyFacts, t.facts),
 	)
+}
+
+// Terms that most inputs share. They are never changed.
+var (
+	versionTerm    = ast.StringTerm(policy.Version)
+	noUsageTerm    = amountTerm(&policy.Amount{})
+	operationTerms = map[policy.Operation]*ast.Term{
+		policy.Admit: ast.StringTerm(string(policy.Admit)), policy.Renew: ast.StringTerm(string(policy.Renew)),
+		policy.BuildPod: ast.StringTerm(string(policy.BuildPod)), policy.RecordUsage: ast.StringTerm(string(policy.RecordUsage)),
+	}
+)
+
+func operationTerm(o policy.Operation) *ast.Term {
+	if t, ok := operationTerms[o]; ok {
+		return t
+	}
+	return ast.StringTerm(string(o))
+}
+
+func usageTerm(u *policy.Amount) *ast.Term {
+	if *u == (policy.Amount{}) {
+		return noUsageTerm
+	}
+	return amountTerm(u)
 }
 
 func (c *termCache) taskTerms(in *policy.Input) taskTerms {
