@@ -1,0 +1,224 @@
+package cel
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+
+	"github.com/bursar-dev/bursar/policy"
+)
+
+// expression is one compiled expression. It is immutable and safe for
+// concurrent use.
+type expression struct {
+	output  *types.Type
+	checked *cel.Ast
+	plain   cel.Program // without accounting; nil if the worst cost is not proven
+	tracked cel.Program // under the cost limit, interruptible
+	worst   uint64      // proven worst cost, with the variables that it reads
+	guarded bool        // run tracked
+}
+
+// expression compiles one expression, of type want unless that is nil. It
+// answers nil after recording what is wrong.
+func (c *compiler) expression(path, rule, text string, want *types.Type) *expression {
+	if text == "" {
+		c.fail(path, rule, "is required")
+		return nil
+	}
+	checked, issues, err := c.check(text)
+	if err != nil {
+		c.fail(path, rule, "%v", err)
+		return nil
+	}
+	if issues.Err() != nil {
+		for _, e := range issues.Errors() {
+			c.failAt(path, rule, e.Location.Line(), e.Location.Column()+1, "%s", e.Message)
+		}
+		return nil
+	}
+	e := &expression{output: checked.OutputType(), checked: checked}
+	if !c.checkOutput(path, rule, e.output, want) || !c.checkCalls(path, rule, checked) {
+		return nil
+	}
+	if err := e.plan(c); err != nil {
+		c.fail(path, rule, "%v", err)
+		return nil
+	}
+	return e
+}
+
+// check parses and checks an expression. A panic of the library is a fault of
+// the expression, not the end of the process that loads it.
+func (c *compiler) check(text string) (checked *cel.Ast, issues *cel.Issues, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("cannot be compiled: %v", r)
+		}
+	}()
+	checked, issues = c.env.Compile(text)
+	return checked, issues, nil
+}
+
+// checkOutput wants exactly one type, never one that is known only later.
+func (c *compiler) checkOutput(path, rule string, have, want *types.Type) bool {
+	if want != nil && !have.IsExactType(want) {
+		c.failAt(path, rule, 1, 1, "must be %s, is %s", want, have)
+		return false
+	}
+	if want == nil && (have.Kind() == types.DynKind || have.Kind() == types.ErrorKind) {
+		c.failAt(path, rule, 1, 1, "the type of a variable must be known, is %s", have)
+		return false
+	}
+	return true
+}
+
+// checkCalls refuses what the checker lets pass: literals that their function
+// cannot read, patterns that are no literals, and params or variables used as
+// a whole.
+func (c *compiler) checkCalls(path, rule string, checked *cel.Ast) bool {
+	before := len(c.faults)
+	native := checked.NativeRep()
+	fail := func(e ast.Expr, format string, args ...any) {
+		at := native.SourceInfo().GetStartLocation(e.ID())
+		c.failAt(path, rule, at.Line(), at.Column()+1, format, args...)
+	}
+	for _, e := range ast.MatchDescendants(ast.NavigateAST(native), ast.AllMatcher()) {
+		switch e.Kind() {
+		case ast.CallKind:
+			checkCall(e.AsCall(), fail)
+		case ast.IdentKind:
+			name := e.AsIdent()
+			parent, ok := e.Parent()
+			if (name == "params" || name == "variables") && (!ok || parent.Kind() != ast.SelectKind) {
+				fail(e, "%s must be followed by a name, as in %s.name", name, name)
+			}
+		}
+	}
+	return len(c.faults) == before
+}
+
+func checkCall(call ast.CallExpr, fail func(ast.Expr, string, ...any)) {
+	name, args := call.FunctionName(), call.Args()
+	if parse, ok := readers[name]; ok && args[0].Kind() == ast.LiteralKind {
+		if text, ok := args[0].AsLiteral().(types.String); ok {
+			if _, err := parse(string(text)); err != nil {
+				fail(args[0], "%v", err)
+			}
+		}
+	}
+	if name == "matches" {
+		checkPattern(args[len(args)-1], fail)
+	}
+	if name == "permille" && args[1].Kind() == ast.LiteralKind {
+		if whole, ok := args[1].AsLiteral().(types.Int); ok && whole <= 0 {
+			fail(args[1], "permille: the whole must be above 0")
+		}
+	}
+}
+
+func checkPattern(e ast.Expr, fail func(ast.Expr, string, ...any)) {
+	if e.Kind() != ast.LiteralKind {
+		fail(e, "the pattern of matches must be a literal")
+		return
+	}
+	pattern, _ := e.AsLiteral().(types.String)
+	size, err := patternSize(string(pattern))
+	switch {
+	case err != nil:
+		fail(e, "%v", err)
+	case size > maxRegex:
+		fail(e, "the pattern compiles to %d instructions, at most %d are allowed", size, maxRegex)
+	}
+}
+
+// plan makes the programs of an expression and proves its cost if it can.
+func (e *expression) plan(c *compiler) error {
+	estimate, err := c.env.EstimateCost(e.checked, estimator{})
+	if err != nil {
+		return err
+	}
+	e.worst = estimate.Max
+	for _, index := range e.reads(c.known) {
+		v := c.hook.variables[index]
+		e.worst += min(v.worst, 1<<62-e.worst)
+		e.guarded = e.guarded || v.guarded
+	}
+	e.guarded = e.guarded || e.worst > untrackedCost || !provable(e.checked.NativeRep())
+	if !e.guarded {
+		if e.plain, err = c.env.Program(e.checked, cel.EvalOptions(cel.OptOptimize)); err != nil {
+			return err
+		}
+	}
+	e.tracked, err = c.env.Program(e.checked, cel.EvalOptions(cel.OptOptimize), cel.CostTracking(tracker{patternsOf(e.checked.NativeRep())}),
+		cel.CostLimit(ruleCostLimit), cel.InterruptCheckFrequency(interruptEvery))
+	return err
+}
+
+// reads lists the variables that an expression names.
+func (e *expression) reads(known map[string]int) []int {
+	var out []int
+	seen := map[int]bool{}
+	for _, n := range ast.MatchDescendants(ast.NavigateAST(e.checked.NativeRep()), ast.KindMatcher(ast.SelectKind)) {
+		s := n.AsSelect()
+		if s.Operand().Kind() != ast.IdentKind || s.Operand().AsIdent() != "variables" {
+			continue
+		}
+		if index, ok := known[s.FieldName()]; ok && !seen[index] {
+			seen[index] = true
+			out = append(out, index)
+		}
+	}
+	return out
+}
+
+// fault gives an error of evaluation its code and its place.
+func (e *expression) fault(err error) error {
+	var cancelled interpreter.EvalCancelledError
+	if errors.As(err, &cancelled) {
+		if cancelled.Cause == interpreter.CostLimitExceeded {
+			return &policy.Fault{Code: policy.CodePolicyCost, Err: fmt.Errorf("cost above %d: %w", ruleCostLimit, err)}
+		}
+		return &policy.Fault{Code: policy.CodePolicyTimeout, Err: err}
+	}
+	var failed *types.Err
+	if errors.As(err, &failed) {
+		at := e.checked.NativeRep().SourceInfo().GetStartLocation(failed.NodeID())
+		if at.Line() > 0 {
+			err = fmt.Errorf("%d:%d: %w", at.Line(), at.Column()+1, err)
+		}
+		return hinted(err)
+	}
+	return err
+}
+
+// intOf, textOf and truthOf read a result of exactly one type.
+func intOf(v ref.Val) (int64, error) {
+	if n, ok := v.(types.Int); ok {
+		return int64(n), nil
+	}
+	return 0, wrongType("int", v)
+}
+
+func textOf(v ref.Val) (string, error) {
+	if s, ok := v.(types.String); ok {
+		return string(s), nil
+	}
+	return "", wrongType("string", v)
+}
+
+func truthOf(v ref.Val) (bool, error) {
+	if b, ok := v.(types.Bool); ok {
+		return bool(b), nil
+	}
+	return false, wrongType("bool", v)
+}
+
+func wrongType(want string, v ref.Val) error {
+	return &policy.Fault{Code: policy.CodeBadResult, Err: fmt.Errorf("want %s, have %s", want, v.Type().TypeName())}
+}

@@ -1,0 +1,153 @@
+package policytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bursar-dev/bursar/internal/policyfixture"
+	"github.com/bursar-dev/bursar/policy"
+)
+
+// Base is the input that cases start from: the task refactor-1 of namespace
+// agents, model opus, label team=a, an estimate of 2 USD, a pod of 2 cores and
+// 4 GiB; one daily budget of 100 USD of which 50 are used; noon UTC on Monday
+// 2026-03-02, half of the day gone.
+func Base() policy.Input { return policyfixture.Base() }
+
+// Apply returns the base input with changes: maps of keys, or of paths with
+// dots, to values. Later changes win. The result is complete and checked.
+func Apply(changes ...map[string]any) (policy.Input, error) {
+	doc, err := document(Base())
+	if err != nil {
+		return policy.Input{}, err
+	}
+	for _, change := range changes {
+		if err := merge(doc, change); err != nil {
+			return policy.Input{}, err
+		}
+	}
+	if err := fillBudgets(doc); err != nil {
+		return policy.Input{}, err
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return policy.Input{}, err
+	}
+	var in policy.Input
+	if err := strict(text, &in); err != nil {
+		return policy.Input{}, fmt.Errorf("set: %w", err)
+	}
+	in = in.Complete()
+	return in, in.Check()
+}
+
+func strict(text []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into)
+}
+
+func document(value any) (map[string]any, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	var doc map[string]any
+	return doc, strict(text, &doc)
+}
+
+// merge applies a change. The budget that policies see is the tightest of
+// budgets, so that a change to it goes to the first of them.
+func merge(doc, change map[string]any) error {
+	for _, key := range slices.Sorted(maps.Keys(change)) {
+		value, path := change[key], strings.Split(key, ".")
+		target := doc
+		if path[0] == "budget" {
+			first, err := firstBudget(doc)
+			if err != nil {
+				return err
+			}
+			if target, path = first, path[1:]; len(path) == 0 {
+				whole, ok := value.(map[string]any)
+				if !ok {
+					return fmt.Errorf("set %s: want a map", key)
+				}
+				if err := merge(first, whole); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if err := put(target, path, value); err != nil {
+			return fmt.Errorf("set %s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+func firstBudget(doc map[string]any) (map[string]any, error) {
+	budgets, ok := doc["budgets"].([]any)
+	if !ok || len(budgets) == 0 {
+		return nil, fmt.Errorf("set budget: there are no budgets")
+	}
+	first, ok := budgets[0].(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("set budget: the first of budgets is not a map")
+	}
+	return first, nil
+}
+
+// put sets a value at a path; maps are merged, and nil removes the key.
+func put(doc map[string]any, path []string, value any) error {
+	key := path[0]
+	inner, isMap := doc[key].(map[string]any)
+	if len(path) > 1 {
+		if !isMap {
+			if doc[key] != nil {
+				return fmt.Errorf("%s is not a map", key)
+			}
+			inner = map[string]any{}
+			doc[key] = inner
+		}
+		return put(inner, path[1:], value)
+	}
+	whole, both := value.(map[string]any)
+	switch {
+	case value == nil:
+		delete(doc, key)
+	case both && isMap:
+		for _, k := range slices.Sorted(maps.Keys(whole)) {
+			if err := put(inner, []string{k}, whole[k]); err != nil {
+				return err
+			}
+		}
+	default:
+		doc[key] = value
+		if key == "limit" && doc["unlimited"] == true {
+			doc["unlimited"] = false
+		}
+	}
+	return nil
+}
+
+// fillBudgets makes what a budget does not name unlimited.
+func fillBudgets(doc map[string]any) error {
+	budgets, _ := doc["budgets"].([]any)
+	for i, b := range budgets {
+		budget, ok := b.(map[string]any)
+		if !ok {
+			return fmt.Errorf("set budgets[%d]: want a map", i)
+		}
+		for _, name := range []string{"cost", "inputTokens", "outputTokens"} {
+			if budget[name] == nil {
+				budget[name] = map[string]any{"unlimited": true}
+			}
+		}
+	}
+	return nil
+}
