@@ -20,16 +20,18 @@ type area struct {
 var areas = []area{
 	{dir: "period", pure: true},
 	{dir: "usage", pure: true},
-	{dir: "usage/ledgertest", planned: true},
+	{dir: "usage/ledgertest"},
 	{dir: "budget", pure: true},
 	{dir: "budget/v1alpha1", pure: true},
 	{dir: "budget/controller", planned: true},
 	{dir: "budget/webhook", planned: true},
 	{dir: "podspec", pure: true},
 	{dir: "policy", pure: true},
-	{dir: "policy/cel", planned: true},
-	{dir: "policy/policytest", planned: true},
-	{dir: "rego", planned: true},
+	{dir: "policy/cel"},
+	{dir: "policy/policytest"},
+	{dir: "policy/policytest/engines"}, // wires both engines for the command
+	{dir: "policy/policytest/cmd"},
+	{dir: "rego"},
 }
 
 // free is what importers never see: these folders may link anything.
