@@ -188,7 +188,11 @@ func scale(name corev1.ResourceName, amount resource.Quantity, factor *big.Rat) 
 	if factor.Cmp(big.NewRat(1, 1)) <= 0 && scaled.Cmp(count) > 0 {
 		scaled = count
 	}
-	if most := big.NewInt(absoluteMax); scaled.Cmp(most) > 0 {
+	most := big.NewInt(absoluteMax)
+	if most.Cmp(count) < 0 {
+		most = count
+	}
+	if scaled.Cmp(most) > 0 {
 		scaled = most
 	}
 	return quantityOf(name, scaled.Int64())

@@ -39,25 +39,18 @@ func (c Capacity) Lost() int64 { return max(0, c.Pooled-c.Total) }
 // are left out by their taints, by the shape's node selector and required affinity, when they are unschedulable or not
 // ready. A shape with a host port fits once. Affinity between pods, spreading and volumes are not looked at.
 //
-// All arithmetic is in integers: millicores for cpu, whole units for everything else, rounded as the scheduler does it.
-// The shape should be complete, as the Effective pod of a prediction is.
+// All arithmetic is in integers: millicores for cpu, whole units for everything else, rounded as the scheduler does it. A
+// limit without a request counts as its own request. What a LimitRange would fill in is not known here: give the Effective
+// pod of a prediction where it matters. A nil shape fits nowhere.
 func NodeRoom(nodes []corev1.Node, pods []corev1.Pod, shape *corev1.Pod) Capacity {
-	need := units(PodRequests(shape))
-	used := map[string]map[corev1.ResourceName]int64{}
-	slots := map[string]int64{}
-	for i := range pods {
-		pod := &pods[i]
-		if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-			continue
-		}
-		slots[pod.Spec.NodeName]++
-		if used[pod.Spec.NodeName] == nil {
-			used[pod.Spec.NodeName] = map[corev1.ResourceName]int64{}
-		}
-		for name, amount := range units(boundRequests(pod)) {
-			used[pod.Spec.NodeName][name] = plus(used[pod.Spec.NodeName][name], amount)
-		}
+	if shape == nil {
+		return Capacity{}
 	}
+	shape = shape.DeepCopy()
+	decode(shape, latestMinor)
+	fillPodLevel(&shape.Spec)
+	need := units(PodRequests(shape))
+	used, slots := usedOn(pods)
 	capacity := Capacity{Nodes: make([]NodeCapacity, 0, len(nodes))}
 	pool := map[corev1.ResourceName]int64{}
 	for i := range nodes {
@@ -80,6 +73,25 @@ func NodeRoom(nodes []corev1.Node, pods []corev1.Pod, shape *corev1.Pod) Capacit
 		capacity.Pooled, _ = least(pool, need)
 	}
 	return capacity
+}
+
+// usedOn is what the pods that have not ended take of each node: amounts, and slots.
+func usedOn(pods []corev1.Pod) (used map[string]map[corev1.ResourceName]int64, slots map[string]int64) {
+	used, slots = map[string]map[corev1.ResourceName]int64{}, map[string]int64{}
+	for i := range pods {
+		pod := &pods[i]
+		if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		slots[pod.Spec.NodeName]++
+		if used[pod.Spec.NodeName] == nil {
+			used[pod.Spec.NodeName] = map[corev1.ResourceName]int64{}
+		}
+		for name, amount := range units(boundRequests(pod)) {
+			used[pod.Spec.NodeName][name] = plus(used[pod.Spec.NodeName][name], amount)
+		}
+	}
+	return used, slots
 }
 
 // units brings amounts to integers: millicores for cpu, whole units else, rounded up.
@@ -147,6 +159,7 @@ func boundRequests(pod *corev1.Pod) corev1.ResourceList {
 		}
 	}
 	each(&held.Spec, func(container *corev1.Container) {
+		limitsToRequests(&container.Resources)
 		if extra := given[container.Name]; len(extra) > 0 {
 			if container.Resources.Requests == nil {
 				container.Resources.Requests = corev1.ResourceList{}

@@ -118,15 +118,18 @@ func parseClasses(text string, d *Diagnosis) bool {
 		d.set(CategoryRuntimeClass, "runtime class "+match[1]+" does not exist", remedy)
 		return true
 	}
-	for part, category := range map[string]Category{
-		"the integer value of priority (":        CategoryPriorityClass,
-		"the string value of PreemptionPolicy (": CategoryPriorityClass,
-		"pod rejected: Pod's Overhead ":          CategoryRuntimeClass,
-		"pod rejected: Pod Overhead ":            CategoryRuntimeClass,
-		"runtimeClass.scheduling.nodeSelector[":  CategoryRuntimeClass,
+	for _, known := range []struct {
+		part     string
+		category Category
+	}{
+		{"the integer value of priority (", CategoryPriorityClass},
+		{"the string value of PreemptionPolicy (", CategoryPriorityClass},
+		{"pod rejected: Pod's Overhead ", CategoryRuntimeClass},
+		{"pod rejected: Pod Overhead ", CategoryRuntimeClass},
+		{"runtimeClass.scheduling.nodeSelector[", CategoryRuntimeClass},
 	} {
-		if at := strings.Index(text, part); at >= 0 {
-			d.set(category, text[at:], remedy)
+		if at := strings.Index(text, known.part); at >= 0 {
+			d.set(known.category, text[at:], remedy)
 			return true
 		}
 	}
