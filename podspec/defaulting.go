@@ -85,8 +85,19 @@ func round(list corev1.ResourceList) {
 	}
 }
 
-// rounded is a rounded copy.
+// rounded is a list with its amounts rounded. It is the list itself where nothing has to be rounded, so it is read only.
 func rounded(list corev1.ResourceList) corev1.ResourceList {
+	for _, quantity := range list {
+		copied := quantity.DeepCopy()
+		if !copied.RoundUp(resource.Milli) {
+			return roundedCopy(list)
+		}
+	}
+	return list
+}
+
+// roundedCopy is a rounded list of the caller's own.
+func roundedCopy(list corev1.ResourceList) corev1.ResourceList {
 	copied := list.DeepCopy()
 	round(copied)
 	return copied

@@ -75,10 +75,7 @@ func (f *fitting) try(size Size, adjustments []Adjustment) (Fitted, error) {
 	if err != nil {
 		return Fitted{}, err
 	}
-	prediction, err := Predict(f.snapshot, pod)
-	if err != nil {
-		return Fitted{}, err
-	}
+	prediction := (&predictor{snapshot: &f.snapshot, pod: pod}).predict()
 	return Fitted{Pod: pod, Size: size, Report: report, Prediction: prediction, Adjustments: adjustments}, nil
 }
 

@@ -41,10 +41,10 @@ func clamp(size Size, item *corev1.LimitRangeItem, object string, adjustments []
 		before := size.amounts[name].Quantity()
 		after := before
 		if bound, ok := least[name]; ok && after.Cmp(bound) < 0 {
-			after = bound
+			after = bound.DeepCopy()
 		}
 		if bound, ok := most[name]; ok && after.Cmp(bound) > 0 {
-			after = bound
+			after = bound.DeepCopy()
 		}
 		if after.Cmp(before) == 0 {
 			continue

@@ -25,7 +25,7 @@ func containerDefaults(limits *corev1.LimitRange) (requests, limit corev1.Resour
 		if item.Type != corev1.LimitTypeContainer {
 			continue
 		}
-		own, ownRequests := rounded(item.Default), rounded(item.DefaultRequest)
+		own, ownRequests := roundedCopy(item.Default), roundedCopy(item.DefaultRequest)
 		fallback(&own, rounded(item.Max))
 		fallback(&ownRequests, own)
 		fallback(&ownRequests, rounded(item.Min))
@@ -85,7 +85,7 @@ func orders(ranges []corev1.LimitRange) (list [][]*corev1.LimitRange, all bool) 
 		base[i] = &ranges[i]
 	}
 	switch {
-	case !contradict(base):
+	case len(base) < 2 || !contradict(base):
 		return [][]*corev1.LimitRange{base}, true
 	case len(base) <= maxPermuted:
 		return permutations(base), true

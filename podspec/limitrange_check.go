@@ -120,6 +120,7 @@ func (b bounded) pair(name corev1.ResourceName) pair {
 
 // finding writes a finding. The texts name the amount there is as 1, the resource as 2 and the bound as 3.
 func (b bounded) finding(name corev1.ResourceName, field string, have *resource.Quantity, bound resource.Quantity, message, remedy string) *Finding {
+	bound = bound.DeepCopy() // the LimitRange is the caller's
 	had, subject := "", "the pod"
 	if have != nil {
 		had = have.String()

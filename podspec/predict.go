@@ -37,7 +37,11 @@ func Predict(snapshot Snapshot, pod *corev1.Pod, options ...PredictOption) (Pred
 			option(p)
 		}
 	}
-	sequences, complete := orders(snapshot.LimitRanges.Value)
+	return p.predict(), nil
+}
+
+func (p *predictor) predict() Prediction {
+	sequences, complete := orders(p.snapshot.LimitRanges.Value)
 	var outcomes []Outcome
 	for _, sequence := range sequences {
 		outcome := p.outcome(sequence)
@@ -53,7 +57,7 @@ func Predict(snapshot Snapshot, pod *corev1.Pod, options ...PredictOption) (Pred
 			prediction.Stage, prediction.Category = "", ""
 		}
 	}
-	return prediction, nil
+	return prediction
 }
 
 // joint is the verdict over several outcomes.

@@ -106,7 +106,7 @@ func (s *quotaStage) measure(quota *corev1.ResourceQuota, cluster bool, hard, us
 		use.Fits = false
 		ever := need.Cmp(limit) <= 0
 		use.CanEverFit = use.CanEverFit && ever
-		s.late = append(s.late, exceeded(name, key, spent, need, limit, ever))
+		s.late = append(s.late, exceeded(name, key, spent.DeepCopy(), need.DeepCopy(), limit.DeepCopy(), ever))
 	}
 	if len(missing)+len(unknown) > 0 {
 		use.Fits = false
@@ -139,10 +139,10 @@ func (s *quotaStage) missing(object string, hard corev1.ResourceList) []Finding 
 			continue
 		}
 		each(&s.pod.Spec, func(container *corev1.Container) {
-			if _, declared := charged(container.Resources.Requests, container.Resources.Limits)[key]; declared {
+			if declares(&container.Resources, key) {
 				return
 			}
-			bound := hard[key]
+			bound := hard[key].DeepCopy()
 			findings = append(findings, Finding{
 				Stage: StageQuota, Category: CategoryQuotaMissing, Severity: Refuses, Object: object, Container: container.Name,
 				Resource: key, Bound: &bound, Retry: RetryNever,
@@ -152,6 +152,16 @@ func (s *quotaStage) missing(object string, hard corev1.ResourceList) []Finding 
 		})
 	}
 	return findings
+}
+
+// declares says whether amounts declare a mandatory resource of a quota: the plain names are those of requests.
+func declares(r *corev1.ResourceRequirements, key corev1.ResourceName) bool {
+	if name, ok := strings.CutPrefix(string(key), "limits."); ok {
+		_, declared := r.Limits[corev1.ResourceName(name)]
+		return declared
+	}
+	_, declared := r.Requests[corev1.ResourceName(strings.TrimPrefix(string(key), corev1.DefaultResourceRequestsPrefix))]
+	return declared
 }
 
 // uncounted does step 2. One finding for each resource that has no usage yet.
@@ -173,7 +183,7 @@ func (s *quotaStage) stale(quota *corev1.ResourceQuota, cluster bool) {
 	name := object(quota, cluster)
 	later := &quotaStage{pod: s.pod, class: s.class, minor: s.minor, usage: s.usage}
 	hard := podResources(rounded(quota.Spec.Hard))
-	used := rounded(quota.Status.Used)
+	used := roundedCopy(quota.Status.Used)
 	zero := resource.Quantity{}
 	for key := range hard {
 		if _, ok := used[key]; !ok {

@@ -45,10 +45,14 @@ func limitsOf(r *corev1.ResourceRequirements) corev1.ResourceList   { return r.L
 
 // containerTotal is the effective usage of the containers alone.
 func containerTotal(spec *corev1.PodSpec, of func(*corev1.ResourceRequirements) corev1.ResourceList) corev1.ResourceList {
-	running, sidecars, starting := corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}
+	running := corev1.ResourceList{}
 	for i := range spec.Containers {
 		add(running, of(&spec.Containers[i].Resources))
 	}
+	if len(spec.InitContainers) == 0 {
+		return running
+	}
+	sidecars, starting := corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range spec.InitContainers {
 		init := &spec.InitContainers[i]
 		if isSidecar(init) {
