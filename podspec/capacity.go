@@ -178,14 +178,8 @@ func excluded(node *corev1.Node, shape *corev1.Pod) string {
 			return "not ready"
 		}
 	}
-	if node.Spec.Unschedulable && !tolerates(shape.Spec.Tolerations, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}) {
-		return "unschedulable"
-	}
-	for i := range node.Spec.Taints {
-		taint := &node.Spec.Taints[i]
-		if (taint.Effect == corev1.TaintEffectNoSchedule || taint.Effect == corev1.TaintEffectNoExecute) && !tolerates(shape.Spec.Tolerations, taint) {
-			return "taint " + taint.ToString()
-		}
+	if why := repelled(node, shape.Spec.Tolerations); why != "" {
+		return why
 	}
 	match, err := nodeaffinity.GetRequiredNodeAffinity(shape).Match(node)
 	switch {
@@ -195,6 +189,20 @@ func excluded(node *corev1.Node, shape *corev1.Pod) string {
 		return "node selector or affinity"
 	case shape.Spec.NodeName != "" && shape.Spec.NodeName != node.Name:
 		return "the shape names another node"
+	}
+	return ""
+}
+
+// repelled names the taint that keeps a pod away; being unschedulable is one.
+func repelled(node *corev1.Node, tolerations []corev1.Toleration) string {
+	if node.Spec.Unschedulable && !tolerates(tolerations, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}) {
+		return "unschedulable"
+	}
+	for i := range node.Spec.Taints {
+		taint := &node.Spec.Taints[i]
+		if taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerates(tolerations, taint) {
+			return "taint " + taint.ToString()
+		}
 	}
 	return ""
 }

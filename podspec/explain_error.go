@@ -93,19 +93,38 @@ func byStatus(status *metav1.Status, d *Diagnosis) bool {
 	if status.Details != nil {
 		kind = status.Details.Kind
 	}
-	switch {
-	case status.Reason == metav1.StatusReasonInvalid || status.Code == http.StatusUnprocessableEntity:
+	switch status.Reason {
+	case metav1.StatusReasonInvalid:
 		invalid(status, d)
-	case status.Reason == metav1.StatusReasonAlreadyExists:
+	case metav1.StatusReasonAlreadyExists:
 		d.set(CategoryAlreadyExists, "a pod of this name exists", "look for it by its name before creating it; the failed attempt was charged to the quotas until they are counted again")
-	case status.Reason == metav1.StatusReasonConflict && kind == "resourcequotas":
-		d.set(CategoryQuotaConflict, "the quota was written by others at the same time", "try again, later each time")
-	case status.Reason == metav1.StatusReasonTooManyRequests || status.Code == http.StatusTooManyRequests:
+	case metav1.StatusReasonTooManyRequests:
 		d.set(CategoryThrottled, "the API server asks to slow down", "try again after the time it names")
-	case status.Reason == metav1.StatusReasonNotFound && (kind == "namespaces" || kind == "namespace"):
-		d.set(CategoryNamespaceMissing, "the namespace does not exist", "create it, or use another one")
-	case status.Reason == metav1.StatusReasonTimeout || status.Reason == metav1.StatusReasonServerTimeout || status.Reason == metav1.StatusReasonServiceUnavailable:
+	case metav1.StatusReasonTimeout, metav1.StatusReasonServerTimeout, metav1.StatusReasonServiceUnavailable:
 		d.set(CategoryNetwork, "the API server did not answer in time", "try again; the pod may exist all the same, so look for it by its name first")
+	case metav1.StatusReasonConflict:
+		if kind != "resourcequotas" {
+			return false
+		}
+		d.set(CategoryQuotaConflict, "the quota was written by others at the same time", "try again, later each time")
+	case metav1.StatusReasonNotFound:
+		if kind != "namespaces" && kind != "namespace" {
+			return false
+		}
+		d.set(CategoryNamespaceMissing, "the namespace does not exist", "create it, or use another one")
+	default:
+		return byCode(status, d)
+	}
+	return true
+}
+
+// byCode explains what the HTTP code tells where there is no reason.
+func byCode(status *metav1.Status, d *Diagnosis) bool {
+	switch status.Code {
+	case http.StatusUnprocessableEntity:
+		invalid(status, d)
+	case http.StatusTooManyRequests:
+		d.set(CategoryThrottled, "the API server asks to slow down", "try again after the time it names")
 	default:
 		return false
 	}
