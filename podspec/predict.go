@@ -26,7 +26,8 @@ type predictor struct {
 // nothing with them.
 //
 // A prediction is as good as its snapshot and true for the moment at which that was read: others may use up the quota in
-// between. What can be decided is decided exactly; what hangs on something unknown is Unknown, never Admit.
+// between. What can be decided is decided exactly; what hangs on something unknown is Unknown, never Admit. Not looked at
+// are rights, the service account, and what makes a pod invalid beside its amounts.
 func Predict(snapshot Snapshot, pod *corev1.Pod, options ...PredictOption) (Prediction, error) {
 	if pod == nil {
 		return Prediction{}, fmt.Errorf("%w: the pod is nil", ErrOption)
@@ -159,7 +160,7 @@ func (p *predictor) caveats(allOrders bool) []string {
 	add(s.Webhooks.Known && len(s.Webhooks.Value) > 0, "admission webhooks and policies see the pod and may change or refuse it: "+strings.Join(s.Webhooks.Value, ", "))
 	add(!s.OpenShift.Known, "whether the cluster enforces SecurityContextConstraints or ClusterResourceQuotas is not known")
 	add(s.OpenShift.Known && s.OpenShift.Value.Present, "OpenShift's SecurityContextConstraints decide too and may change the pod's security context")
-	add(!s.PodSecurity.Known, "exemptions from PodSecurity in the API server's configuration are not known")
+	add(!s.PodSecurity.Known, "the API server's configuration is not known: who is exempt from PodSecurity, and what it allows only under a quota")
 	add(!allOrders, fmt.Sprintf("%d LimitRanges contradict each other; only some of their orders were looked at", len(s.LimitRanges.Value)))
 	return caveats
 }

@@ -14,7 +14,7 @@ const fourKeys = "requests.cpu=4 requests.memory=4Gi limits.cpu=4 limits.memory=
 
 func main(t testing.TB, text string) *corev1.Pod { return pod(container(t, "main", text)) }
 
-// The facts are numbered as in our notes on the API server; each was seen on a real one.
+// Facts (Fact and a number): what naive predictors get wrong about the API server; each was seen on a real one.
 
 func TestFact01QuotaIsEnforcedFromStatus(t *testing.T) {
 	empty := quota("new", "limits.cpu=1", "")
