@@ -134,18 +134,23 @@ func (b *builder) check(name corev1.ResourceName, amount Amount) (keep bool, err
 	if most, ok := b.caps[name]; ok && quantity.Cmp(most) > 0 {
 		return false, fault(ErrAboveMaximum, string(name), amount.String(), "is above the maximum of "+most.String(), "")
 	}
+	return true, b.checkRequest(name, quantity)
+}
+
+// checkRequest holds a request of its own to its limit.
+func (b *builder) checkRequest(name corev1.ResourceName, limit resource.Quantity) error {
 	request, given := b.requests[name]
-	switch order := request.Cmp(quantity); {
+	switch order := request.Cmp(limit); {
 	case !given:
-		return true, nil
+		return nil
 	case request.Sign() < 0:
-		return false, fault(ErrNegative, string(name), request.String(), "", "")
+		return fault(ErrNegative, string(name), request.String(), "", "")
 	case order > 0:
-		return false, exceeds(string(name), request, quantity)
+		return exceeds(string(name), request, limit)
 	case order < 0 && !overcommits(name):
-		return false, fault(ErrUnequal, string(name), request.String(), "request differs from limit "+quantity.String(), "devices and hugepages are never overcommitted")
+		return fault(ErrUnequal, string(name), request.String(), "request differs from limit "+limit.String(), "devices and hugepages are never overcommitted")
 	}
-	return true, nil
+	return nil
 }
 
 // request is the request that belongs to an amount.
@@ -187,6 +192,13 @@ func scale(name corev1.ResourceName, amount resource.Quantity, factor *big.Rat) 
 	scaled := steps.Mul(steps, big.NewInt(step))
 	if factor.Cmp(big.NewRat(1, 1)) <= 0 && scaled.Cmp(count) > 0 {
 		scaled = count
+	}
+	most := big.NewInt(absoluteMax)
+	if most.Cmp(count) < 0 {
+		most = count
+	}
+	if scaled.Cmp(most) > 0 {
+		scaled = most
 	}
 	return quantityOf(name, scaled.Int64())
 }

@@ -132,7 +132,7 @@ func TestBuildResultIsTheCallersOwn(t *testing.T) {
 	}
 }
 
-// Regressions: faults that were reported of other spawners, under the number they have in our notes.
+// Regressions (R and a number): faults that were reported of other spawners.
 
 func TestR5RequestAboveLimitIsRefusedBeforeAnyCall(t *testing.T) {
 	size := podspec.MustSize(podspec.CPU("200m"), podspec.MiB(64))

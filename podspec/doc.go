@@ -12,6 +12,21 @@
 //	resources, err := podspec.BuildPodResources(size)        // cpu "2", memory "1Gi", requests and limits
 //	sized, report, err := podspec.Apply(pod, podspec.Plan{Main: "bot", Size: size, Identity: podspec.Identity{Workload: id}})
 //
+// # What the namespace will say
+//
+// [Predict] takes a [Snapshot] of a namespace and a pod through the stages of the API server, and says what it will
+// answer and why, with the pod as it would be stored. [Fit] uses it to find a size that is admitted. [Harden] makes a pod
+// pass PodSecurity "restricted", [NodeRoom] and [Outcome.QuotaRoom] count how many more fit. After the fact, [ExplainError]
+// and [ExplainPod] turn refusals and failures into a category, figures and a remedy, [VerifyAccepted] compares what was
+// accepted with what was meant, and [StaleUsage] finds quotas that count too much.
+//
+//	prediction, err := podspec.Predict(snapshot, pod)
+//	if prediction.Verdict != podspec.Admit {
+//		for _, finding := range prediction.Findings {
+//			log.Print(finding)
+//		}
+//	}
+//
 // # Laws
 //
 //   - Numbers are exact. A cpu amount is a whole number of millicores, memory a whole number of bytes; what is finer is
@@ -21,6 +36,10 @@
 //   - Layers merge per dimension: a spec that sets cpu only keeps the memory of its profile.
 //   - Apply changes resource amounts and two labels and nothing else, never changes its argument, and applying it twice
 //     is applying it once.
+//   - A prediction is exact or says that it is not: what hangs on something unknown is Unknown, never Admit, and where the
+//     server's own order is not fixed, all outcomes are given. It is advice all the same: between the reading of a
+//     snapshot and the creation of a pod, others may use up the quota. The authority is a dry-run create.
+//   - An explanation never guesses: text that is not recognised keeps its words and gets no category but Other.
 //   - Every fault is reported, not only the first one, and each names the field, the text and what to write instead.
 //
 // # What it does not do

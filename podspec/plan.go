@@ -86,11 +86,7 @@ type sizing struct {
 // choose finds the main container and checks that every name in the plan is in the pod once.
 func (s *sizing) choose() {
 	seen := map[string]int{}
-	for _, list := range [][]corev1.Container{s.spec.InitContainers, s.spec.Containers} {
-		for i := range list {
-			seen[list[i].Name]++
-		}
-	}
+	each(s.spec, func(container *corev1.Container) { seen[container.Name]++ })
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		if seen[name] > 1 {
 			s.found.add(fmt.Errorf("%w name %q is in the pod %d times", ErrContainer, clip(name), seen[name]))
@@ -104,30 +100,34 @@ func (s *sizing) choose() {
 			s.found.add(fmt.Errorf("%w %q is the main one and has a size in Plan.Containers too", ErrContainer, clip(name)))
 		}
 	}
+	s.found.add(s.chooseMain())
+}
+
+// chooseMain finds the container that is named, or the only one.
+func (s *sizing) chooseMain() error {
+	if s.plan.Main == "" && len(s.spec.Containers) == 1 {
+		s.main = &s.spec.Containers[0]
+		return nil
+	}
 	for i := range s.spec.Containers {
-		if container := &s.spec.Containers[i]; container.Name == s.plan.Main || s.plan.Main == "" && len(s.spec.Containers) == 1 {
-			s.main = container
+		if s.spec.Containers[i].Name == s.plan.Main && s.plan.Main != "" {
+			s.main = &s.spec.Containers[i]
+			return nil
 		}
 	}
 	switch {
-	case s.main != nil:
 	case len(s.spec.Containers) == 0:
-		s.found.add(fmt.Errorf("%w: the pod has none", ErrContainer))
+		return fmt.Errorf("%w: the pod has none", ErrContainer)
 	case s.plan.Main == "":
-		s.found.add(fmt.Errorf("%w: the pod has several (%s), say in Plan.Main which is the main one", ErrContainer, s.names()))
-	default:
-		s.found.add(fmt.Errorf("%w %q, the main one of the plan, is not in the pod, which has %s", ErrContainer, clip(s.plan.Main), s.names()))
+		return fmt.Errorf("%w: the pod has several (%s), say in Plan.Main which is the main one", ErrContainer, s.names())
 	}
+	return fmt.Errorf("%w %q, the main one of the plan, is not in the pod, which has %s", ErrContainer, clip(s.plan.Main), s.names())
 }
 
 // names lists the containers of the pod for an error, the first ten of them.
 func (s *sizing) names() string {
 	var names []string
-	for _, list := range [][]corev1.Container{s.spec.Containers, s.spec.InitContainers} {
-		for i := range list {
-			names = append(names, clip(list[i].Name))
-		}
-	}
+	each(s.spec, func(container *corev1.Container) { names = append(names, clip(container.Name)) })
 	if len(names) > 10 {
 		names = append(names[:10], "…")
 	}

@@ -137,17 +137,28 @@ func exceeds(field string, request, limit resource.Quantity) error {
 }
 
 func sortedNames[V any](list map[corev1.ResourceName]V) []corev1.ResourceName {
-	return slices.Sorted(maps.Keys(list))
+	if len(list) == 0 {
+		return nil
+	}
+	names := make([]corev1.ResourceName, 0, len(list))
+	for name := range list {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // resourceNames are the names in requests or limits, sorted.
 func resourceNames(resources corev1.ResourceRequirements) []corev1.ResourceName {
-	names := make(map[corev1.ResourceName]struct{}, len(resources.Requests)+len(resources.Limits))
+	names := make([]corev1.ResourceName, 0, len(resources.Requests)+len(resources.Limits))
 	for name := range resources.Requests {
-		names[name] = struct{}{}
+		names = append(names, name)
 	}
 	for name := range resources.Limits {
-		names[name] = struct{}{}
+		if _, both := resources.Requests[name]; !both {
+			names = append(names, name)
+		}
 	}
-	return sortedNames(names)
+	slices.Sort(names)
+	return names
 }

@@ -30,7 +30,7 @@ var areas = []area{
 	{dir: "policy/cel"},
 	{dir: "policy/policytest"},
 	{dir: "policy/policytest/engines"}, // wires both engines for the command
-	{dir: "policy/policytest/cmd"},
+	{dir: "policy/policytest/cmd/policytest"},
 	{dir: "rego"},
 }
 
