@@ -2,11 +2,17 @@ package podspec
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The status codes of HTTP that a refusal is told by (RFC 9110, RFC 6585). The
+// package net/http would link a whole client for their names.
+const (
+	statusInvalid   = 422
+	statusThrottled = 429
 )
 
 // ExplainError explains why the creation of a pod failed. It looks through wrapped errors for the API server's status, and
@@ -121,9 +127,9 @@ func byStatus(status *metav1.Status, d *Diagnosis) bool {
 // byCode explains what the HTTP code tells where there is no reason.
 func byCode(status *metav1.Status, d *Diagnosis) bool {
 	switch status.Code {
-	case http.StatusUnprocessableEntity:
+	case statusInvalid:
 		invalid(status, d)
-	case http.StatusTooManyRequests:
+	case statusThrottled:
 		d.set(CategoryThrottled, "the API server asks to slow down", "try again after the time it names")
 	default:
 		return false

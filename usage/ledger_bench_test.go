@@ -268,6 +268,7 @@ func BenchmarkUsed(b *testing.B) {
 // benchmarkUsed compares the quartiles of many short rounds, which tell what a
 // query takes while nobody else has the processor.
 func benchmarkUsed(b *testing.B, ledgers []*usage.Memory, scope *usage.Scope) {
+	b.Helper()
 	const batch = 100
 	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // a fixed sequence, for comparable figures
 	rounds := make([][]time.Duration, len(ledgers))

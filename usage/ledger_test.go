@@ -1,6 +1,7 @@
 package usage_test
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -26,6 +27,11 @@ func TestConflictNamesTheTask(t *testing.T) {
 
 // FuzzLedger lets the fuzzer choose what is played on a ledger in memory.
 func FuzzLedger(f *testing.F) {
-	f.Add([]byte("bursar"))
+	random := rand.NewChaCha8([32]byte{7}) // the same seeds every time
+	for _, size := range []int{64, 1 << 10, 4 << 10, 16 << 10, 64 << 10} {
+		seed := make([]byte, size)
+		_, _ = random.Read(seed)
+		f.Add(seed)
+	}
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { ledgertest.Property(t, usage.NewMemory()) }))
 }

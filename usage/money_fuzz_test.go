@@ -39,8 +39,9 @@ func FuzzParseCount(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := usage.ParseCount(text)
 		trimmed := strings.TrimSpace(text)
-		want, wantErr := strconv.ParseUint(trimmed, 10, 63)
-		if (err == nil) != (wantErr == nil) || err == nil && uint64(got) != want {
+		unsigned, wantErr := strconv.ParseUint(trimmed, 10, 63)
+		want := int64(unsigned) //nolint:gosec // 63 bits
+		if (err == nil) != (wantErr == nil) || err == nil && got != want {
 			t.Fatalf("ParseCount(%q) = %d, %v, want %d, %v", text, got, err, want, wantErr)
 		}
 	})

@@ -83,6 +83,7 @@ func concurrent(t *testing.T, ledger usage.Ledger) {
 
 // enterAll enters everything twice and asks in between.
 func enterAll(t *testing.T, ledger usage.Ledger, scopes []*usage.Scope, mine usage.History) {
+	t.Helper()
 	for range 2 {
 		for i, r := range mine.Records {
 			if _, err := ledger.Hold(mine.Holds[i]); err != nil && i >= 20 {
