@@ -1,12 +1,8 @@
 package cluster_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,20 +23,16 @@ const dieBy = "BURSAR_CLUSTER_TEST_DIE_BY"
 
 func TestMain(m *testing.M) {
 	if how := os.Getenv(dieBy); how != "" {
-		c := &cluster.Cluster{}
-		os.Exit(c.Main(dying{how, c}, cluster.Options{}))
+		var c cluster.Cluster
+		os.Exit(c.Main(dying{how}, cluster.Options{}))
 	}
 	os.Exit(shared.Main(m, cluster.Options{Controllers: []string{"resourcequota-controller", "namespace-controller"}}))
 }
 
 // dying are tests that never come to their end.
-type dying struct {
-	how string
-	c   *cluster.Cluster
-}
+type dying struct{ how string }
 
 func (d dying) Run() int {
-	fmt.Println(d.c.Config.Host, filepath.Dir(d.c.Kubeconfig))
 	if d.how == "panic" {
 		panic("a test has a fault")
 	}
@@ -49,29 +41,27 @@ func (d dying) Run() int {
 
 func TestTheServersEndWithTheTests(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"panic", "kill"} {
-		t.Run(how, func(t *testing.T) {
+	for sentence, c := range map[string]struct{ how, upTo string }{
+		"that panic":                           {"panic", "kubeconfig"},
+		"that are killed":                      {"kill", "kubeconfig"},
+		"that are killed as the servers start": {"kill", "scratch/k8s_test_framework_*"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
 			self, err := os.Executable()
 			if err != nil {
 				t.Fatal(err)
 			}
+			folder := t.TempDir()
 			cmd := exec.CommandContext(t.Context(), self)
-			cmd.Env = append(os.Environ(), dieBy+"="+how)
-			stdout, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			cmd.Env = append(os.Environ(), dieBy+"="+c.how, "TMPDIR="+folder)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			line, err := bufio.NewReader(stdout).ReadString('\n')
-			if err != nil {
-				t.Fatalf("the cluster does not start: %v", err)
-			}
-			host, dir, _ := strings.Cut(strings.TrimSpace(line), " ")
-			defer os.RemoveAll(dir)
-			if how == "kill" {
+			cluster.Eventually(t, "the servers have come far enough", func(context.Context) error {
+				return present(folder, c.upTo)
+			})
+			if c.how == "kill" {
 				if err := cmd.Process.Kill(); err != nil {
 					t.Fatal(err)
 				}
@@ -79,21 +69,43 @@ func TestTheServersEndWithTheTests(t *testing.T) {
 			if err := cmd.Wait(); err == nil {
 				t.Error("the tests have passed")
 			}
-			address, err := url.Parse(host)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cluster.Eventually(t, "the API server is gone, and its data", func(ctx context.Context) error {
-				if conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address.Host); err == nil {
-					return errors.Join(errors.New("it still listens"), conn.Close())
-				}
-				if _, err := os.Stat(filepath.Join(dir, "scratch")); err == nil {
-					return errors.New("its data is still there")
+			cluster.Eventually(t, "the supervisor has stopped the servers and removed their data", func(context.Context) error {
+				if present(folder, "scratch") == nil {
+					return errors.New("the data is still there")
 				}
 				return nil
 			})
+			if left := processesWith(t, folder); len(left) > 0 {
+				t.Errorf("still running: %s", left)
+			}
 		})
 	}
+}
+
+// present tells whether the folder of a run, somewhere below a temporary one, holds what the pattern says.
+func present(folder, pattern string) error {
+	found, err := filepath.Glob(filepath.Join(folder, "bursar-cluster-*", filepath.FromSlash(pattern)))
+	if err == nil && len(found) == 0 {
+		err = errors.New("no " + pattern)
+	}
+	return err
+}
+
+// processesWith lists the processes that have a folder's path among their arguments, on systems that have /proc.
+func processesWith(t *testing.T, folder string) []string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, file := range files {
+		arguments, err := os.ReadFile(file)
+		if err == nil && strings.Contains(string(arguments), folder) {
+			found = append(found, strings.ReplaceAll(string(arguments), "\x00", " "))
+		}
+	}
+	return found
 }
 
 func TestTheServerSaysItsVersion(t *testing.T) {

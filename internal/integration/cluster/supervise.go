@@ -36,6 +36,8 @@ const (
 func supervise(dir string, o Options) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
+	// Tests that are killed while the servers start read no word from us: that must not end us before the servers.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, ended := context.WithCancel(ctx)
 	passed := make(chan bool, 1)
 	go func() {
@@ -94,7 +96,9 @@ func serve(ctx context.Context, dir, scratch string, o Options) (err error) {
 		}
 		defer stop()
 	}
-	fmt.Println(ready)
+	if _, err := fmt.Println(ready); err != nil {
+		return fmt.Errorf("nobody waits for the servers: %w", err)
+	}
 	<-ctx.Done()
 	return nil
 }
