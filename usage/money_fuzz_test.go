@@ -40,7 +40,7 @@ func FuzzParseCount(f *testing.F) {
 		got, err := usage.ParseCount(text)
 		trimmed := strings.TrimSpace(text)
 		unsigned, wantErr := strconv.ParseUint(trimmed, 10, 63)
-		want := int64(unsigned) //nolint:gosec // 63 bits
+		want := int64(unsigned)
 		if (err == nil) != (wantErr == nil) || err == nil && got != want {
 			t.Fatalf("ParseCount(%q) = %d, %v, want %d, %v", text, got, err, want, wantErr)
 		}

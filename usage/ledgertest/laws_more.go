@@ -1,0 +1,60 @@
+package ledgertest
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/bursar-dev/bursar/period"
+	"github.com/bursar-dev/bursar/usage"
+)
+
+func lawRemove(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
+	remover, ok := ledger.(Remover)
+	if !ok {
+		return // it is not offered
+	}
+	scope := dailyScope(t)
+	hold(t, ledger, aside("a", 0, 10, 7))
+	add(t, ledger, spent("a", 1, 1<<62), spent("b", 1, 1<<62), spent("c", 1, 1<<62), spent("d", 1, 3))
+	taken(t, ledger, scope, at(1), 1<<63-1, 0)
+	remover.Remove("b")
+	remover.Remove("c")
+	remover.Remove("c")
+	taken(t, ledger, scope, at(1), 1<<62+3, 0)
+	remover.Remove("a")
+	taken(t, ledger, scope, at(1), 3, 7)
+}
+
+// lawFirstUse uses the instant that a careless ledger takes for none: the start
+// of Unix time.
+func lawFirstUse(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
+	compiled, err := period.Compile(period.Spec{Type: period.FirstUse, Duration: "5h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	epoch := time.Unix(0, 0).UTC()
+	byRecord, byHold, known := dailyScope(t), dailyScope(t), dailyScope(t)
+	for team, scope := range map[string]*usage.Scope{"record": byRecord, "hold": byHold, "none": known} {
+		scope.Period, scope.Selector = compiled, labels.SelectorFromSet(labels.Set{"team": team})
+	}
+	known.Opened = epoch
+	r, h := spent("a", 0, 3), aside("b", 0, 0, 7)
+	r.Labels["team"], r.AdmittedAt, r.CompletionTime = "record", epoch, epoch.Add(time.Hour)
+	h.Labels["team"], h.AdmittedAt, h.ExpiresAt = "hold", epoch, epoch.Add(10*time.Hour)
+	add(t, ledger, r)
+	hold(t, ledger, h)
+	for _, scope := range []*usage.Scope{byRecord, byHold, known} {
+		for when, start := range map[time.Time]time.Time{
+			epoch: epoch, epoch.Add(5*time.Hour - 1): epoch, epoch.Add(5 * time.Hour): epoch.Add(5 * time.Hour), epoch.Add(-1): epoch.Add(-1),
+		} {
+			b, err := ledger.Used(usage.Query{Scope: scope, Meter: usage.CostUSD, At: when})
+			if err != nil || !b.Window.Start.Equal(start) {
+				t.Errorf("%s at %s: the window %v, %v, want one from %s", scope.Selector, when, b.Window, err, start)
+			}
+		}
+	}
+}
