@@ -29,9 +29,9 @@ type held struct {
 
 func newBook() book {
 	b := book{
-		seed:     maphash.MakeSeed(),
-		meters:   map[Meter]meterID{},
-		records:  recordIndex{items: map[uint64]*item{}},
+		seed:   maphash.MakeSeed(),
+		meters: map[Meter]meterID{},
+
 		holds:    map[types.UID]*held{},
 		spaces:   map[string]*space{},
 		accounts: map[*Scope]*account{},

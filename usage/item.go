@@ -10,7 +10,6 @@ type meterID uint32
 type item struct {
 	uid    types.UID // of a record
 	digest uint64    // of a record's content
-	next   *item     // record whose UID has the same hash
 	set    *labelSet
 	many   *[]itemFigure // all figures, where they are too many for few
 	few    [fewFigures]itemFigure
@@ -105,43 +104,4 @@ func (p *itemPool) take() *item {
 func (p *itemPool) give(it *item) {
 	*it = item{}
 	p.used = append(p.used, it)
-}
-
-// recordIndex finds the item of a record by the hash of its UID. It is smaller
-// than a map of UIDs, and growing it reads no UID.
-type recordIndex struct {
-	items map[uint64]*item
-	count int
-}
-
-func (x *recordIndex) find(hash uint64, uid types.UID) *item {
-	it := x.items[hash]
-	for it != nil && it.uid != uid {
-		it = it.next
-	}
-	return it
-}
-
-func (x *recordIndex) insert(hash uint64, it *item) {
-	if first, taken := x.items[hash]; taken {
-		it.next = first
-	}
-	x.items[hash] = it
-	x.count++
-}
-
-func (x *recordIndex) remove(hash uint64, it *item) {
-	x.count--
-	first := x.items[hash]
-	switch {
-	case first != it:
-		for first.next != it {
-			first = first.next
-		}
-		first.next = it.next
-	case it.next != nil:
-		x.items[hash] = it.next
-	default:
-		delete(x.items, hash)
-	}
 }
