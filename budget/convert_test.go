@@ -61,7 +61,7 @@ func TestARecordSurvivesItsStorage(t *testing.T) {
 			t.Fatal(err)
 		}
 		records := []usage.Record{record}
-		correction, err := usage.Correct(record, "a-2", usage.Amounts{usage.CostUSD: 7, "builds": 0}, "the invoice says so")
+		correction, err := usage.Correct(record, usage.Amounts{usage.CostUSD: 7, "builds": 0}, "the invoice says so")
 		if err != nil {
 			t.Fatal(err)
 		}

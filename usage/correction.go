@@ -8,16 +8,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// CorrectionUID is the UID of the record that corrects the one with this UID.
+// There is one correction of a record, so that a correction that is made twice,
+// in a retry or by two people, is a conflict and not taken twice.
+func CorrectionUID(uid types.UID) types.UID { return uid + "-c" }
+
 // Correct makes the record that corrects another: the figures of right stand in
 // the place of the original's, in the same windows of the same budgets, and
 // every other figure stays what it was. Nothing that was recorded is changed;
 // the sum over both records is the right one.
 //
-// uid is the correction's own UID, and reason says why it was made; both are
-// required. To correct a meter once more, correct the correction that put it
-// right: a correction says nothing of other meters, so that those are put right
-// by correcting the record itself.
-func Correct(original Record, uid types.UID, right Amounts, reason string) (Record, error) {
+// reason says why it was made and is required. To correct once more, correct
+// the correction, which names every meter that the original names.
+func Correct(original Record, right Amounts, reason string) (Record, error) {
 	if err := original.Validate(); err != nil {
 		return Record{}, fmt.Errorf("the record to be corrected: %w", err)
 	}
@@ -29,16 +32,16 @@ func Correct(original Record, uid types.UID, right Amounts, reason string) (Reco
 		faults = append(faults, errors.New("reason: required"))
 	}
 	correction := original.Clone()
-	correction.UID, correction.Corrects, correction.Reason = uid, original.UID, reason
-	correction.Usage, correction.Replaces, correction.Problems = Figures{}, Figures{}, nil
+	correction.UID, correction.Corrects, correction.Reason = CorrectionUID(original.UID), original.UID, reason
+	correction.Replaces, correction.Problems = Figures{}, nil
+	if correction.Usage == nil {
+		correction.Usage = Figures{}
+	}
 	for _, m := range right.Meters() {
 		correction.Usage[m] = Figure{Amount: right[m], Basis: Reported}
-		figure, counts := original.figure(m)
-		if !counts {
-			faults = append(faults, fmt.Errorf("usage: it says nothing of %s, correct %s instead", m, Quote(string(original.Corrects))))
-			continue
-		}
-		correction.Replaces[m] = figure
+	}
+	for m := range correction.Usage {
+		correction.Replaces[m] = original.Usage.Of(m)
 	}
 	faults = append(faults, correction.Validate())
 	if err := errors.Join(faults...); err != nil {

@@ -1,6 +1,7 @@
 package usage_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -13,9 +14,9 @@ import (
 	"github.com/bursar-dev/bursar/usage"
 )
 
-func mustCorrect(tb testing.TB, original usage.Record, uid types.UID, right usage.Amounts) usage.Record {
+func mustCorrect(tb testing.TB, original usage.Record, right usage.Amounts) usage.Record {
 	tb.Helper()
-	c, err := usage.Correct(original, uid, right, "the invoice says so")
+	c, err := usage.Correct(original, right, "the invoice says so")
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -27,12 +28,13 @@ func TestCorrect(t *testing.T) {
 	c.Results = map[string]string{"cost-usd": "3", "input-tokens": "x"}
 	original := mustRecord(t, c)
 	want := original.Clone()
-	want.UID, want.Corrects, want.Reason, want.Problems = "c-1", "uid-1", "the invoice says so", nil
-	want.Usage = usage.Figures{usage.CostUSD: reported(4), usage.InputTokens: reported(5), usage.OutputTokens: reported(6), usage.Tasks: reported(2)}
+	want.UID, want.Corrects, want.Reason, want.Problems = "uid-1-c", "uid-1", "the invoice says so", nil
+	want.Usage = usage.Figures{usage.CostUSD: reported(4), usage.InputTokens: reported(5), usage.OutputTokens: reported(6), usage.Tasks: reported(2), usage.Seconds: reported(90)}
 	want.Replaces = usage.Figures{
 		usage.CostUSD: reported(3 * usage.USD), usage.InputTokens: {Basis: usage.Unknown}, usage.OutputTokens: {Basis: usage.Unknown}, usage.Tasks: reported(1),
+		usage.Seconds: reported(90), // it stays, and is named so that it can be put right later
 	}
-	got := mustCorrect(t, original, "c-1", usage.Amounts{usage.CostUSD: 4, usage.InputTokens: 5, usage.OutputTokens: 6, usage.Tasks: 2})
+	got := mustCorrect(t, original, usage.Amounts{usage.CostUSD: 4, usage.InputTokens: 5, usage.OutputTokens: 6, usage.Tasks: 2})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -45,18 +47,13 @@ func TestCorrectRefuses(t *testing.T) {
 	original := mustRecord(t, finished())
 	right := usage.Amounts{usage.CostUSD: 1}
 	for reason, correct := range map[string]func() (usage.Record, error){
-		"uid: required":        func() (usage.Record, error) { return usage.Correct(original, "", right, "why") },
-		"can't correct itself": func() (usage.Record, error) { return usage.Correct(original, original.UID, right, "why") },
-		"reason: required":     func() (usage.Record, error) { return usage.Correct(original, "c", right, " \n") },
-		"at least one meter":   func() (usage.Record, error) { return usage.Correct(original, "c", nil, "why") },
+		"reason: required":   func() (usage.Record, error) { return usage.Correct(original, right, " \n") },
+		"at least one meter": func() (usage.Record, error) { return usage.Correct(original, nil, "why") },
 		"costUSD -0.000000001: must not": func() (usage.Record, error) {
-			return usage.Correct(original, "c", usage.Amounts{usage.CostUSD: -1}, "why")
+			return usage.Correct(original, usage.Amounts{usage.CostUSD: -1}, "why")
 		},
-		"only letters":               func() (usage.Record, error) { return usage.Correct(original, "c", usage.Amounts{"a b": 1}, "why") },
-		"the record to be corrected": func() (usage.Record, error) { return usage.Correct(usage.Record{}, "c", right, "why") },
-		`it says nothing of pages, correct "uid-1" instead`: func() (usage.Record, error) {
-			return usage.Correct(mustCorrect(t, original, "c", right), "d", usage.Amounts{"pages": 1}, "why")
-		},
+		"only letters":               func() (usage.Record, error) { return usage.Correct(original, usage.Amounts{"a b": 1}, "why") },
+		"the record to be corrected": func() (usage.Record, error) { return usage.Correct(usage.Record{}, right, "why") },
 	} {
 		got, err := correct()
 		if err == nil || !strings.Contains(err.Error(), reason) {
@@ -82,9 +79,9 @@ func TestCorrectionsPutTheSumRightInAnyOrder(t *testing.T) {
 	c.Results = map[string]string{"cost-usd": "x"}
 	c.Reported = usage.Amounts{usage.InputTokens: 100}
 	unknown := mustRecord(t, c)
-	first := mustCorrect(t, unknown, "c-1", usage.Amounts{usage.CostUSD: 4, usage.InputTokens: 90})
-	second := mustCorrect(t, first, "c-2", usage.Amounts{usage.CostUSD: 5})
-	third := mustCorrect(t, unknown, "c-3", usage.Amounts{usage.Tasks: 0}) // a meter that nobody had put right
+	first := mustCorrect(t, unknown, usage.Amounts{usage.CostUSD: 4, usage.InputTokens: 90})
+	second := mustCorrect(t, first, usage.Amounts{usage.CostUSD: 5})
+	third := mustCorrect(t, second, usage.Amounts{usage.Tasks: 0}) // a meter that nobody had put right
 	all := []usage.Record{unknown, first, second, third}
 	scope := everything(t, usage.CostUSD, usage.InputTokens, usage.Tasks, usage.OutputTokens)
 	scope.Default = usage.Amounts{usage.CostUSD: 70}
@@ -112,13 +109,13 @@ func TestCorrectionsPutTheSumRightInAnyOrder(t *testing.T) {
 // deleted had never been.
 func TestDeletedRecordsOfACorrection(t *testing.T) {
 	original := mustRecord(t, usage.Completion{Task: finished().Task, Phase: usage.Failed, CompletionTime: noon, Reported: usage.Amounts{usage.CostUSD: 9}})
-	correction := mustCorrect(t, original, "c-1", usage.Amounts{usage.CostUSD: 4})
+	correction := mustCorrect(t, original, usage.Amounts{usage.CostUSD: 4})
 	scope := everything(t, usage.CostUSD)
 	for name, c := range map[string]struct {
 		remove types.UID
 		want   int64
 	}{
-		"the correction": {"c-1", 9},
+		"the correction": {"uid-1-c", 9},
 		"the original":   {"uid-1", 0},
 	} {
 		ledger := usage.NewMemory(scope)
@@ -127,5 +124,32 @@ func TestDeletedRecordsOfACorrection(t *testing.T) {
 		if got, err := ledger.Used(usage.Query{Scope: scope, Meter: usage.CostUSD, At: noon}); err != nil || got.Known != c.want {
 			t.Errorf("%s is deleted: got %v, %v, want %d", name, got, err, c.want)
 		}
+	}
+}
+
+// TestACorrectionThatIsMadeTwiceIsTakenOnce: in a retry it is the same record,
+// and by two people a conflict.
+func TestACorrectionThatIsMadeTwiceIsTakenOnce(t *testing.T) {
+	original := mustRecord(t, usage.Completion{Task: finished().Task, Phase: usage.Failed, CompletionTime: noon, Reported: usage.Amounts{usage.CostUSD: 12}})
+	other := original.Clone()
+	other.UID, other.Usage[usage.CostUSD] = "uid-2", reported(9)
+	ledger, scope := usage.NewMemory(), everything(t, usage.CostUSD)
+	fill(t, ledger, []usage.Record{original, other})
+	for range 2 {
+		if err := ledger.Add(mustCorrect(t, original, usage.Amounts{usage.CostUSD: 1})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var conflict *usage.ConflictError
+	if err := ledger.Add(mustCorrect(t, original, usage.Amounts{usage.CostUSD: 2})); !errors.As(err, &conflict) {
+		t.Errorf("another correction of the same record gives %v", err)
+	}
+	if got, err := ledger.Used(usage.Query{Scope: scope, Meter: usage.CostUSD, At: noon}); err != nil || got.Known != 10 {
+		t.Errorf("got %v, %v, want 1 + 9", got, err)
+	}
+	forged := mustCorrect(t, original, usage.Amounts{usage.CostUSD: 1})
+	forged.UID = "another"
+	if err := ledger.Add(forged); err == nil {
+		t.Error("a second correction under a UID of its own was taken")
 	}
 }

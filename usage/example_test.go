@@ -95,7 +95,7 @@ func ExampleCorrect() {
 		CompletionTime: time.Date(2026, time.March, 29, 12, 0, 0, 0, time.UTC),
 		Usage:          usage.Figures{usage.CostUSD: {Amount: usage.MustUSD("300"), Basis: usage.Reported}},
 	}
-	correction, err := usage.Correct(original, "6c1b8f0e-1", usage.Amounts{usage.CostUSD: usage.MustUSD("3")}, "cents were read as dollars")
+	correction, err := usage.Correct(original, usage.Amounts{usage.CostUSD: usage.MustUSD("3")}, "cents were read as dollars")
 	if err != nil {
 		fmt.Println(err)
 		return

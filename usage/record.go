@@ -123,8 +123,8 @@ func validateCorrection(r *Record) error {
 		return nil
 	case r.Corrects == "" && len(r.Replaces) > 0:
 		return errors.New("replaces: only a correction replaces figures, and corrects is empty")
-	case r.Corrects != "" && r.Corrects == r.UID:
-		return errors.New("corrects: a record can't correct itself")
+	case r.UID != CorrectionUID(r.Corrects):
+		return fmt.Errorf("uid: the correction of %s must have the UID %s", Quote(string(r.Corrects)), Quote(string(CorrectionUID(r.Corrects))))
 	}
 	if err := r.Replaces.validate(); err != nil {
 		return fmt.Errorf("replaces: %w", err)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/bursar-dev/bursar/usage"
@@ -35,11 +34,13 @@ func TestRecordValidate(t *testing.T) {
 		"usage: a -1": func(r *usage.Record) {
 			r.Usage["z"], r.Usage["a"], r.Usage["m"] = reported(-1), reported(-1), reported(-1)
 		},
-		"ttl: 0s is not positive":                                 func(r *usage.Record) { r.TTL = &zero },
-		"replaces: only a correction replaces":                    func(r *usage.Record) { r.Replaces = usage.Figures{usage.Tasks: reported(1)} },
-		"corrects: a record can't correct itself":                 func(r *usage.Record) { r.Corrects = r.UID },
-		"replaces: pages has no new figure":                       func(r *usage.Record) { r.Corrects, r.Replaces = "x", usage.Figures{"pages": reported(1)} },
-		"replaces: tasks -1: must not be negative":                func(r *usage.Record) { r.Corrects, r.Replaces = "x", usage.Figures{usage.Tasks: reported(-1)} },
+		"ttl: 0s is not positive":                                    func(r *usage.Record) { r.TTL = &zero },
+		"replaces: only a correction replaces":                       func(r *usage.Record) { r.Replaces = usage.Figures{usage.Tasks: reported(1)} },
+		`uid: the correction of "uid-1" must have the UID "uid-1-c"`: func(r *usage.Record) { r.Corrects = r.UID },
+		"replaces: pages has no new figure":                          func(r *usage.Record) { r.UID, r.Corrects, r.Replaces = "x-c", "x", usage.Figures{"pages": reported(1)} },
+		"replaces: tasks -1: must not be negative": func(r *usage.Record) {
+			r.UID, r.Corrects, r.Replaces = "x-c", "x", usage.Figures{usage.Tasks: reported(-1)}
+		},
 		`record of task team-a/fix-bug (uid "uid-1"): phase: "x"`: func(r *usage.Record) { r.Phase = "x" },
 		`record of task "team-a" (uid "uid-1"): phase`:            func(r *usage.Record) { r.Phase, r.Name = "x", "" },
 		`record of task team-a/"a\nb" (uid`:                       func(r *usage.Record) { r.Phase, r.Name = "x", "a\nb" },
@@ -60,7 +61,7 @@ func TestRecordCloneSharesNothing(t *testing.T) {
 	ttl := time.Hour
 	c.TTL, c.Results = &ttl, map[string]string{"cost-usd": "x"}
 	original := mustRecord(t, c)
-	correction, err := usage.Correct(original, "c", usage.Amounts{usage.CostUSD: 1}, "why")
+	correction, err := usage.Correct(original, usage.Amounts{usage.CostUSD: 1}, "why")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ var changes = []struct {
 // A ledger keeps a hash of a record: it must tell apart what Equal does.
 func TestAddIsANoOpIfAndOnlyIfEqual(t *testing.T) {
 	base := mustRecord(t, usage.Completion{
-		Task: usage.Task{UID: "a", Namespace: "ns", Name: "n", Type: "t", Model: "m"}, Phase: usage.Succeeded,
+		Task: usage.Task{UID: "x-c", Namespace: "ns", Name: "n", Type: "t", Model: "m"}, Phase: usage.Succeeded,
 		Labels: map[string]string{"team": "red"}, StartTime: noon, CompletionTime: noon, Reported: usage.Amounts{usage.CostUSD: 7},
 	})
 	for i, first := range changes {
@@ -185,7 +186,7 @@ func TestAddComparesRandomRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func() usage.Record {
 			r := usage.Record{
-				Task:  usage.Task{UID: "a", Namespace: "ns", Name: rapid.SampledFrom([]string{"", "x", "\xff"}).Draw(t, "name")},
+				Task:  usage.Task{UID: "x-c", Namespace: "ns", Name: rapid.SampledFrom([]string{"", "x", "\xff"}).Draw(t, "name")},
 				Phase: usage.Succeeded, CompletionTime: noon, Usage: usage.Figures{}, Labels: map[string]string{},
 			}
 			for _, m := range []usage.Meter{"a", "b", usage.Tasks} {
@@ -200,7 +201,7 @@ func TestAddComparesRandomRecords(t *testing.T) {
 				}
 			}
 			if rapid.Bool().Draw(t, "corrects") {
-				r.Corrects = types.UID(rapid.SampledFrom([]string{"x", "y"}).Draw(t, "corrected"))
+				r.Corrects = "x"
 				r.Replaces = r.Usage.Clone()
 			}
 			return r

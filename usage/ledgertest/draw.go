@@ -187,7 +187,7 @@ func (s *source) record() usage.Record {
 func (s *source) correction(records []usage.Record) (usage.Record, bool) {
 	right := s.amounts()
 	original := pick(s, "original", records)
-	correction, err := usage.Correct(original, s.uid(), right, "it was wrong")
+	correction, err := usage.Correct(original, right, "it was wrong")
 	return correction, err == nil
 }
 

@@ -218,11 +218,11 @@ func lawRelease(t *testing.T, ledger usage.Ledger) {
 func lawCorrection(t *testing.T, ledger usage.Ledger) {
 	t.Helper()
 	original := spent("a", 1, 300)
-	correction, err := usage.Correct(original, "a-1", usage.Amounts{usage.CostUSD: 4}, "the price was wrong")
+	correction, err := usage.Correct(original, usage.Amounts{usage.CostUSD: 4}, "the price was wrong")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := usage.Correct(correction, "a-2", usage.Amounts{usage.CostUSD: 5}, "still wrong")
+	second, err := usage.Correct(correction, usage.Amounts{usage.CostUSD: 5}, "still wrong")
 	if err != nil {
 		t.Fatal(err)
 	}
