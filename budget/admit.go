@@ -2,7 +2,10 @@ package budget
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
@@ -102,8 +105,17 @@ type Store interface {
 //
 // A task that has a live hold was admitted already: it is admitted again with
 // the same hold, however the budgets stand by now. A task that has a record is
-// refused, since it has finished.
+// refused, since it has finished: the decision's Reason is TaskRecorded then, and
+// asking again is of no use.
+//
+// ttl must be longer than any task runs: a task that outlives its hold runs
+// without one, and its room is given to others.
 func Reserve(store Store, in Input, ttl time.Duration) (d Decision) {
+	if m, ok := store.(*usage.Memory); store == nil || ok && m == nil {
+		d = Decision{At: in.Now, Task: in.Task.identity(), Labels: in.Task.Labels}
+		d.deny(errNoLedger)
+		return d
+	}
 	store.Do(func(ledger usage.Ledger) {
 		in.Ledger = ledger
 		d = Admit(in)
@@ -116,19 +128,24 @@ func Reserve(store Store, in Input, ttl time.Duration) (d Decision) {
 			return
 		}
 		if held, ok := ledger.Held(in.Task.UID); ok && held.Live(in.Now) {
+			if held.Namespace != in.Task.Namespace {
+				d.deny(fmt.Errorf("%s: its UID has a hold in the namespace %s", in.Task.describe(), usage.Quote(held.Namespace)))
+				return
+			}
 			d.resume(held)
 			return
 		}
-		if !d.Allowed {
-			return
-		}
-		held, err := ledger.Hold(wanted)
-		if err != nil {
+		held, err := ledger.Hold(wanted) // also where it is refused: it tells whether the task is recorded
+		if err != nil || !d.Allowed {
 			ledger.Release(in.Task.UID)
-			d.deny(err)
-			return
 		}
-		d.Hold = &held
+		switch {
+		case err != nil:
+			d.deny(err)
+			d.Recorded = errors.Is(err, usage.ErrRecorded)
+		case d.Allowed:
+			d.Hold = &held
+		}
 	})
 	return d
 }
@@ -136,7 +153,7 @@ func Reserve(store Store, in Input, ttl time.Duration) (d Decision) {
 // deny turns a decision into a refusal that no budget is the cause of.
 func (d *Decision) deny(err error) {
 	d.Allowed, d.Action, d.RetryAt = false, budgetv1alpha1.ActionBlock, time.Time{}
-	d.Fault = bounded(err.Error(), maxMessage)
+	d.Fault = bounded(strings.ReplaceAll(err.Error(), "\n", "; "), maxMessage)
 }
 
 // resume turns a decision into the admission that a live hold stands for.

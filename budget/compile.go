@@ -43,6 +43,7 @@ func Compile(tb *budgetv1alpha1.TaskBudget) (*Rule, field.ErrorList) {
 	c.groupBy(spec.Child("groupBy"), tb.Spec.GroupBy)
 	c.thresholds(spec.Child("thresholds"), tb.Spec.Thresholds)
 	c.recordTTL(spec.Child("recordTTLSeconds"), tb.Spec.RecordTTLSeconds, windows)
+	c.metadata(tb)
 	if c.rule.fault != nil {
 		return c.rule, c.faults
 	}
@@ -66,6 +67,9 @@ type compiler struct {
 
 // fail notes faults, on the rule, too, if it is a rule that is compiled.
 func (c *compiler) fail(reason string, faults ...*field.Error) {
+	for _, fault := range faults {
+		shorten(fault)
+	}
 	c.faults = append(c.faults, faults...)
 	if c.rule == nil {
 		return
@@ -73,6 +77,17 @@ func (c *compiler) fail(reason string, faults ...*field.Error) {
 	for _, fault := range faults {
 		c.rule.note(reason, fault.Error())
 	}
+}
+
+// shorten cuts what a fault repeats of the manifest.
+func shorten(fault *field.Error) {
+	if value, ok := fault.BadValue.(string); ok {
+		fault.BadValue = bounded(value, maxValue)
+	}
+	if value := fmt.Sprint(fault.BadValue); len(value) > maxValue {
+		fault.BadValue = bounded(value, maxValue)
+	}
+	fault.Detail = bounded(fault.Detail, maxReason)
 }
 
 // failAll notes faults, or else one that stands for them all.
@@ -89,6 +104,25 @@ func (r *Rule) note(reason, message string) {
 	}
 	r.fault.Message = bounded(r.fault.Message+"; "+message, maxMessage)
 }
+
+// metadata refuses what is no TaskBudget, and one that no task could match.
+func (c *compiler) metadata(tb *budgetv1alpha1.TaskBudget) {
+	version := budgetv1alpha1.GroupVersion.String()
+	if tb.APIVersion != "" && tb.APIVersion != version {
+		c.fail(ReasonInvalidSpec, field.NotSupported(field.NewPath("apiVersion"), tb.APIVersion, []string{version}))
+	}
+	if tb.Kind != "" && tb.Kind != kindTaskBudget {
+		c.fail(ReasonInvalidSpec, field.NotSupported(field.NewPath("kind"), tb.Kind, []string{kindTaskBudget}))
+	}
+	if tb.Namespace == "" {
+		c.fail(ReasonInvalidSpec, field.Required(field.NewPath("metadata", "namespace"), "a budget is for the tasks of its namespace"))
+	}
+	if tb.Name == "" {
+		c.fail(ReasonInvalidSpec, field.Required(field.NewPath("metadata", "name"), "decisions name the budget"))
+	}
+}
+
+const kindTaskBudget = "TaskBudget"
 
 func (c *compiler) selector(path *field.Path, selector *metav1.LabelSelector) {
 	if selector == nil {
@@ -319,11 +353,11 @@ func (c *compiler) recordTTL(path *field.Path, seconds *int64, windows *period.P
 	if windows == nil {
 		return
 	}
-	longest, bounded := windows.Longest()
+	longest, bounded := keep(windows)
 	switch {
 	case !bounded:
 		c.fail(ReasonInvalidSpec, field.Invalid(path, *seconds,
-			"a window of this period may have no end, so its records must be kept for ever"))
+			"windows of this period have no end or hang on all uses before them, so its records must be kept for ever"))
 	case c.rule.ttl < longest:
 		c.fail(ReasonInvalidSpec, field.Invalid(path, *seconds, fmt.Sprintf(
 			"a window of this period can last %d seconds; a record must be kept that long, or its spend would be forgotten",

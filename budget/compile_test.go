@@ -147,7 +147,7 @@ func TestCompileRefuses(t *testing.T) {
 			func(s *spec) {
 				s.Period, s.RecordTTLSeconds = budgetv1alpha1.Period{Type: "Lifetime"}, new(int64(1<<30))
 			},
-			[]string{"spec.recordTTLSeconds: Invalid value: 1073741824: a window of this period may have no end"}, "InvalidSpec",
+			[]string{"spec.recordTTLSeconds: Invalid value: 1073741824: windows of this period have no end or hang"}, "InvalidSpec",
 		},
 		"records are kept, but the period is wrong": {
 			func(s *spec) { s.Period.Type, s.RecordTTLSeconds = "Dayly", new(int64(1)) },
@@ -258,6 +258,7 @@ func TestRetentionFloor(t *testing.T) {
 		"the longest window counts": {[]*budget.Rule{sliding, weekly}, 7 * day, true},
 		"a rule's own wish counts":  {[]*budget.Rule{weekly, kept}, 30 * day, true},
 		"a lifetime keeps for ever": {[]*budget.Rule{weekly, rule(budgetv1alpha1.Period{Type: "Lifetime"}, nil)}, 0, false},
+		"first uses keep for ever":  {[]*budget.Rule{rule(budgetv1alpha1.Period{Type: "FirstUse", Duration: "5h"}, nil)}, 0, false},
 		"a fault keeps for ever":    {[]*budget.Rule{weekly, faulty}, 0, false},
 		"a nil rule keeps for ever": {[]*budget.Rule{nil}, 0, false},
 	}
@@ -285,9 +286,6 @@ func TestRetentionKeepsEveryRecordThatCounts(t *testing.T) {
 					kept.Records = append(kept.Records, r)
 				}
 			}
-			if rule.Period().Kind() == "FirstUse" {
-				continue // its windows hang on uses, whose memory the status keeps
-			}
 			for _, limit := range rule.Limits() {
 				q := usage.Query{Scope: rule.Scope(), Labels: w.task.Labels, Meter: limit.Meter, At: w.now}
 				all, err := w.history.Used(q)
@@ -299,4 +297,29 @@ func TestRetentionKeepsEveryRecordThatCounts(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestCompileRefusesWhatIsNoBudget: an object of another kind, and a budget that
+// no task could match.
+func TestCompileRefusesWhatIsNoBudget(t *testing.T) {
+	tests := map[string]struct {
+		change func(*budgetv1alpha1.TaskBudget)
+		want   string
+	}{
+		"another kind":    {func(tb *budgetv1alpha1.TaskBudget) { tb.Kind = "TaskRecord" }, `kind: Unsupported value: "TaskRecord"`},
+		"another version": {func(tb *budgetv1alpha1.TaskBudget) { tb.APIVersion = "bursar.dev/v1" }, `apiVersion: Unsupported value: "bursar.dev/v1"`},
+		"no namespace":    {func(tb *budgetv1alpha1.TaskBudget) { tb.Namespace = "" }, "metadata.namespace: Required value"},
+		"no name":         {func(tb *budgetv1alpha1.TaskBudget) { tb.Name = "" }, "metadata.name: Required value"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			tb := daily(nil)
+			tb.APIVersion, tb.Kind = "bursar.dev/v1alpha1", "TaskBudget"
+			compiled(t, tb)
+			tt.change(tb)
+			if rule, faults := budget.Compile(tb); len(faults) != 1 || !strings.HasPrefix(faults[0].Error(), tt.want) || rule.Fault() == nil {
+				t.Errorf("%v, want %s", faults, tt.want)
+			}
+		})
+	}
 }

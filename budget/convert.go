@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
@@ -46,7 +47,10 @@ func NewTaskRecord(r usage.Record) *budgetv1alpha1.TaskRecord {
 		})
 	}
 	if r.TTL != nil {
-		seconds := int64((*r.TTL + time.Second - 1) / time.Second)
+		seconds := int64(*r.TTL / time.Second)
+		if *r.TTL%time.Second > 0 {
+			seconds++
+		}
 		spec.TTLSeconds = &seconds
 	}
 	return &budgetv1alpha1.TaskRecord{
@@ -59,6 +63,9 @@ func NewTaskRecord(r usage.Record) *budgetv1alpha1.TaskRecord {
 // RecordFrom reads a stored record. What can't be read is reported with its
 // path, and then there is no record.
 func RecordFrom(tr *budgetv1alpha1.TaskRecord) (usage.Record, field.ErrorList) {
+	if tr == nil {
+		return usage.Record{}, field.ErrorList{field.Required(field.NewPath("spec"), "there is no TaskRecord")}
+	}
 	var c compiler
 	spec := field.NewPath("spec")
 	r := usage.Record{
@@ -87,7 +94,8 @@ func RecordFrom(tr *budgetv1alpha1.TaskRecord) (usage.Record, field.ErrorList) {
 		r.Problems = append(r.Problems, usage.Problem{Meter: usage.Meter(p.Meter), Source: p.Source, Reason: p.Reason})
 	}
 	if seconds := tr.Spec.TTLSeconds; seconds != nil {
-		ttl := time.Duration(min(*seconds, int64(math.MaxInt64/time.Second))) * time.Second
+		const most = int64(math.MaxInt64 / time.Second)
+		ttl := time.Duration(max(-most, min(*seconds, most))) * time.Second
 		r.TTL = &ttl
 	}
 	c.identity(tr.Name, tr.Spec.TaskRef.UID)
@@ -104,18 +112,14 @@ func RecordFrom(tr *budgetv1alpha1.TaskRecord) (usage.Record, field.ErrorList) {
 // task's UID. Its times are kept in whole seconds: the admission is floored and
 // the expiry rounded up. The object shares nothing with h.
 func NewTaskHold(h usage.Hold, task usage.Task) *budgetv1alpha1.TaskHold {
-	expires := h.ExpiresAt.UTC().Truncate(time.Second)
-	if expires.Before(h.ExpiresAt) {
-		expires = expires.Add(time.Second)
-	}
 	hold := &budgetv1alpha1.TaskHold{
 		TypeMeta:   typeMeta("TaskHold"),
 		ObjectMeta: objectMeta(h.Namespace, h.UID, h.Labels),
 		Spec: budgetv1alpha1.TaskHoldSpec{
 			TaskRef:    reference(h.UID, h.Name, task.APIVersion, task.Kind),
 			TaskLabels: maps.Clone(h.Labels),
-			AdmittedAt: metav1.NewTime(h.AdmittedAt.UTC().Truncate(time.Second)),
-			ExpiresAt:  metav1.NewTime(expires),
+			AdmittedAt: metav1.NewTime(floorSecond(h.AdmittedAt)),
+			ExpiresAt:  metav1.NewTime(ceilSecond(h.ExpiresAt)),
 		},
 	}
 	for _, m := range h.Amounts.Meters() {
@@ -127,6 +131,9 @@ func NewTaskHold(h usage.Hold, task usage.Task) *budgetv1alpha1.TaskHold {
 // HoldFrom reads a stored hold. What can't be read is reported with its path,
 // and then there is no hold.
 func HoldFrom(th *budgetv1alpha1.TaskHold) (usage.Hold, field.ErrorList) {
+	if th == nil {
+		return usage.Hold{}, field.ErrorList{field.Required(field.NewPath("spec"), "there is no TaskHold")}
+	}
 	var c compiler
 	spec := field.NewPath("spec")
 	h := usage.Hold{
@@ -161,7 +168,17 @@ func typeMeta(kind string) metav1.TypeMeta {
 }
 
 func objectMeta(namespace string, uid types.UID, labels map[string]string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: namespace, Name: string(uid), Labels: maps.Clone(labels)}
+	return metav1.ObjectMeta{Namespace: namespace, Name: string(uid), Labels: legal(labels)}
+}
+
+// legal are those of a task's labels that an object may carry. A host's task
+// need not be an object whose labels an API server has checked.
+func legal(labels map[string]string) map[string]string {
+	kept := maps.Clone(labels)
+	maps.DeleteFunc(kept, func(key, value string) bool {
+		return len(validation.IsQualifiedName(key)) > 0 || len(validation.IsValidLabelValue(value)) > 0
+	})
+	return kept
 }
 
 func reference(uid types.UID, name, apiVersion, kind string) budgetv1alpha1.TaskReference {

@@ -177,3 +177,65 @@ func TestWhatIsStoredWrongIsRefusedWithItsPath(t *testing.T) {
 		t.Errorf("a hold without an end: %v", faults)
 	}
 }
+
+func TestATTLSurvivesItsStorage(t *testing.T) {
+	record, err := usage.RecordUsage(usage.Completion{
+		Task: usage.Task{UID: "a", Namespace: "team-a"}, Phase: usage.Succeeded, CompletionTime: noon,
+		Labels: map[string]string{"branch": "feature/x y", "team": "x"}, TTL: new(time.Duration(1<<63 - 1)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := budget.NewTaskRecord(record)
+	if got := *stored.Spec.TTLSeconds; got != 9223372037 {
+		t.Errorf("the longest TTL is stored as %d seconds", got)
+	}
+	if diff := cmp.Diff(map[string]string{"team": "x"}, stored.Labels); diff != "" {
+		t.Errorf("labels that no object can have: %s", diff)
+	}
+	if stored.Spec.TaskLabels["branch"] != "feature/x y" {
+		t.Error("a label was lost on the way")
+	}
+	stored.Spec.TTLSeconds = new(int64(-9223372037))
+	if _, faults := budget.RecordFrom(stored); len(faults) == 0 {
+		t.Error("a TTL that is far below zero was read")
+	}
+	if _, faults := budget.RecordFrom(nil); len(faults) == 0 {
+		t.Error("no record was read")
+	}
+	if _, faults := budget.HoldFrom(nil); len(faults) == 0 {
+		t.Error("no hold was read")
+	}
+}
+
+// TestARecordThatComesBackIsTheSame: recording is tried again until it has
+// happened, and what is stored must then be no conflict.
+func TestARecordThatComesBackIsTheSame(t *testing.T) {
+	record, err := usage.RecordUsage(usage.Completion{
+		Task:  usage.Task{UID: "a", Namespace: "team-a", Name: "n\xff", Model: "opus\xfe"},
+		Phase: usage.Succeeded, CompletionTime: noon.Add(999 * time.Millisecond),
+		Labels: map[string]string{"team": "x\xff", "\xfe": "y"}, Results: map[string]string{"cost-usd": "\xff"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	correction, err := usage.Correct(record, usage.Amounts{usage.CostUSD: 1}, strings.Repeat("r", 1024))
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := usage.NewMemory()
+	for _, r := range []usage.Record{record, correction} {
+		again, faults := budget.RecordFrom(through(t, budget.NewTaskRecord(r)))
+		if len(faults) > 0 {
+			t.Fatal(faults.ToAggregate())
+		}
+		for _, r := range []usage.Record{r, again} {
+			if err := memory.Add(r); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if _, err := usage.Correct(record, usage.Amounts{usage.CostUSD: 1}, strings.Repeat("r", 1025)); err == nil {
+		t.Error("a reason was taken that can't be stored")
+	}
+}

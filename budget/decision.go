@@ -25,8 +25,9 @@ type Decision struct {
 	// Warnings tells what budgets that only warn would have refused.
 	Warnings []string
 	// RetryAt is the earliest instant at which time alone, without a new
-	// record or hold, would admit the task. Zero if time alone never does, and
-	// where the task is allowed.
+	// record or hold, would admit the task. It may lie behind the end of the
+	// window, since holds last on into the next one. Zero if time alone never
+	// does, and where the task is allowed.
 	RetryAt time.Time
 	// Labels are the labels that the task was judged by, and so the snapshot
 	// that its hold and its record must carry. They are the input's own map,
@@ -34,6 +35,9 @@ type Decision struct {
 	Labels map[string]string
 	// Hold is the hold in force, set by [Reserve] for a task that it admits.
 	Hold *usage.Hold
+	// Recorded says that the task has finished and is recorded, set by
+	// [Reserve].
+	Recorded bool
 	// Task is the task that was judged, and At the instant of the decision.
 	Task TaskID
 	At   time.Time
@@ -107,6 +111,8 @@ func (d Decision) Reason() string {
 	switch {
 	case d.Allowed:
 		return ""
+	case d.Recorded:
+		return ReasonTaskRecorded
 	case d.Fault != "":
 		return ReasonInvalidTask
 	}

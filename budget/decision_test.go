@@ -253,6 +253,12 @@ func TestInputsThatCannotBeJudgedAreRefused(t *testing.T) {
 		"nothing has a name": {
 			func(in *budget.Input) { in.Task = budget.Task{Estimate: usage.Amounts{usage.Tasks: -1}} }, "task: estimate: tasks -1",
 		},
+		"a rule that nobody compiled": {
+			func(in *budget.Input) { in.Rules = append(in.Rules, &budget.Rule{}) }, "rules[1] was not made by Compile",
+		},
+		"a nil ledger with a type": {
+			func(in *budget.Input) { in.Ledger = (*usage.Memory)(nil) }, "the ledger is a nil *usage.Memory",
+		},
 		"no namespace": {func(in *budget.Input) { in.Task.Namespace = "" }, "namespace is required"},
 		"a negative estimate": {
 			func(in *budget.Input) { in.Task.Estimate = usage.Amounts{usage.CostUSD: -usage.USD} }, "costUSD -1: must not be negative",

@@ -19,7 +19,8 @@ type Observation struct {
 	Outside Outside
 	// Group names the group, "" without groupBy.
 	Group string
-	// Window is the current window.
+	// Window is the current window; zero where the period opens at its first
+	// use and no window is open.
 	Window period.Window
 	// Used and Held are what was used and is set aside, on the limited meters
 	// and on cost, tokens and tasks.
@@ -36,13 +37,19 @@ type Observation struct {
 	Percent int32
 	// Reached are the budget's thresholds that are reached, in rising order.
 	Reached []int32
+	// Closed is true where the period opens at its first use and no window is
+	// open: nothing is used then, and holds may last on.
+	Closed bool
 }
 
 // Observe says how a budget stands for the group that labels fall into: the
 // same code as a decision, without a task. It is pure and total.
 func Observe(r *Rule, ledger View, labels map[string]string, now time.Time) Observation {
+	if !r.compiled() {
+		return Observation{Fault: &Fault{Reason: ReasonInvalidSpec, Message: "the rule was not made by Compile"}}
+	}
 	in := Input{Task: Task{Labels: labels}, Ledger: ledger, Now: now}
-	o := Observation{Fault: r.fault}
+	o := Observation{Fault: r.Fault()}
 	if r.fault != nil {
 		return o
 	}
@@ -52,13 +59,15 @@ func Observe(r *Rule, ledger View, labels map[string]string, now time.Time) Obse
 	o.Used, o.Held = usage.Amounts{}, usage.Amounts{}
 	for _, meter := range r.scope.Meters {
 		f := Figure{Meter: meter}
-		window, err := r.weigh(&in, in.query(r, meter), &f)
+		balance, err := r.weigh(&in, in.query(r, meter), &f)
 		if err != nil {
 			var v Verdict
 			v.exclude(err)
 			return Observation{Fault: v.Fault, Outside: v.Outside, Group: o.Group}
 		}
-		o.Window = window
+		if o.Closed = balance.Closed; !o.Closed {
+			o.Window = balance.Window
+		}
 		o.Used[meter], o.Held[meter] = f.Used, f.Held
 		o.note(r, f)
 	}
@@ -114,12 +123,14 @@ func percent(taken, limit int64) int32 {
 //
 // Each threshold is told once per window. A sliding window has no start: there
 // a threshold is told again after it was no longer reached. An observation of a
-// budget that can't be evaluated tells nothing and forgets nothing.
+// budget that can't be evaluated, and one in whose period no window is open,
+// tells nothing and forgets nothing. Keep all and the window's start, at least in
+// whole seconds, for each group.
 func (o Observation) Fire(told []int32, since time.Time) (news, all []int32) {
-	if o.Fault != nil || o.Outside != "" {
+	if o.Fault != nil || o.Outside != "" || o.Closed {
 		return nil, told
 	}
-	if !o.Window.LookBack && !since.Equal(o.Window.Start) {
+	if !o.Window.LookBack && !floorSecond(since).Equal(floorSecond(o.Window.Start)) {
 		told = nil
 	}
 	for _, threshold := range o.Reached {

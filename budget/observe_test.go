@@ -199,3 +199,45 @@ func TestAFaultForgetsNoThreshold(t *testing.T) {
 		t.Errorf("tells %v and keeps %v", news, told)
 	}
 }
+
+// TestThresholdsOfFirstUsesFireOnce: a hold that outlives its window is no new
+// window at each look, and a window that opened within a second is the same one
+// when its start comes back from a status in whole seconds.
+func TestThresholdsOfFirstUsesFireOnce(t *testing.T) {
+	rule := compiled(t, daily(func(s *budgetv1alpha1.TaskBudgetSpec) {
+		s.Period, s.Thresholds = budgetv1alpha1.Period{Type: "FirstUse", Duration: "1h"}, []int32{80}
+	}))
+	ledger := usage.NewMemory()
+	in := ask("long", rule)
+	in.Task.Estimate[usage.CostUSD] = usage.MustUSD("0.9")
+	in.Now = noon.Add(700 * time.Millisecond)
+	if d := budget.Reserve(ledger, in, 10*time.Hour); !d.Allowed {
+		t.Fatal(d.Message())
+	}
+	var told []int32
+	var since time.Time
+	fired := 0
+	for i := range 20 {
+		o := budget.Observe(rule, ledger, nil, in.Now.Add(time.Duration(i)*10*time.Minute))
+		if i > 6 && (!o.Closed || !o.Window.Start.IsZero()) {
+			t.Errorf("after %d minutes the window %s is open", 10*i, o.Window)
+		}
+		var news []int32
+		news, told = o.Fire(told, since)
+		fired += len(news)
+		if !o.Closed {
+			since = o.Window.Start.Truncate(time.Second)
+		}
+	}
+	if fired != 1 {
+		t.Errorf("told %d times, want once", fired)
+	}
+}
+
+func TestObserveWhatWasNotCompiled(t *testing.T) {
+	for _, rule := range []*budget.Rule{nil, {}} {
+		if o := budget.Observe(rule, usage.NewMemory(), nil, noon); o.Fault == nil {
+			t.Errorf("%+v", o)
+		}
+	}
+}

@@ -204,21 +204,25 @@ func TestReserveRefusesWhatCanHaveNoHold(t *testing.T) {
 	rule := compiled(t, daily(nil))
 	finished := usage.NewMemory()
 	spend(t, finished, "done", "0")
+	spentAll := usage.NewMemory()
+	spend(t, spentAll, "done", "1")
 	tests := map[string]struct {
 		memory *usage.Memory
 		in     budget.Input
 		ttl    time.Duration
 		want   string
+		reason string
 	}{
-		"a task without a UID":       {usage.NewMemory(), ask("", rule), time.Hour, "uid: required"},
-		"a hold that lives no time":  {usage.NewMemory(), ask("a", rule), 0, "positive time to live, not 0s"},
-		"a task that is recorded":    {finished, ask("done", rule), time.Hour, "recorded already"},
-		"an input that has no clock": {usage.NewMemory(), budget.Input{Rules: []*budget.Rule{rule}}, time.Hour, "now is required"},
+		"a task without a UID":                 {usage.NewMemory(), ask("", rule), time.Hour, "uid: required", "InvalidTask"},
+		"a hold that lives no time":            {usage.NewMemory(), ask("a", rule), 0, "positive time to live, not 0s", "InvalidTask"},
+		"a task that is recorded":              {finished, ask("done", rule), time.Hour, "recorded already", "TaskRecorded"},
+		"a recorded task under a spent budget": {spentAll, ask("done", rule), time.Hour, "recorded already", "TaskRecorded"},
+		"an input that has no clock":           {usage.NewMemory(), budget.Input{Rules: []*budget.Rule{rule}}, time.Hour, "now is required", "InvalidTask"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := budget.Reserve(tt.memory, tt.in, tt.ttl)
-			if d.Allowed || d.Hold != nil || !strings.Contains(d.Message(), tt.want) || d.Reason() != budget.ReasonInvalidTask {
+			if d.Allowed || d.Hold != nil || !strings.Contains(d.Message(), tt.want) || d.Reason() != tt.reason {
 				t.Errorf("allowed %v, hold %v, %s: %q", d.Allowed, d.Hold, d.Reason(), d.Message())
 			}
 			if _, holds := tt.memory.Len(); holds != 0 {
@@ -236,5 +240,37 @@ func TestReserveLeavesNothingBehindWhereItRefuses(t *testing.T) {
 	}
 	if _, holds := memory.Len(); holds != 0 {
 		t.Errorf("%d holds were left behind", holds)
+	}
+}
+
+func TestReserveOnNothing(t *testing.T) {
+	for _, store := range []budget.Store{nil, (*usage.Memory)(nil)} {
+		if d := budget.Reserve(store, ask("a"), time.Hour); d.Allowed || d.Message() != "there is no ledger to ask" {
+			t.Errorf("%v: %s", d.Allowed, d.Message())
+		}
+	}
+}
+
+// TestReserveTakesNoForeignHold: a UID that is held in another namespace is
+// another task's, whatever went wrong.
+func TestReserveTakesNoForeignHold(t *testing.T) {
+	memory := usage.NewMemory()
+	if err := memory.Renew(usage.Hold{UID: "a", Namespace: "other", ExpiresAt: noon.Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	d := budget.Reserve(memory, ask("a", compiled(t, daily(func(s *budgetv1alpha1.TaskBudgetSpec) { s.MaxCostUSD = nano(0) }))), time.Hour)
+	if d.Allowed || !strings.Contains(d.Message(), `has a hold in the namespace "other"`) {
+		t.Errorf("%v: %s", d.Allowed, d.Message())
+	}
+}
+
+// TestReserveHoldsWholeSeconds: the hold, its stored form and the record of its
+// task agree on when it was admitted.
+func TestReserveHoldsWholeSeconds(t *testing.T) {
+	in := ask("a", compiled(t, daily(nil)))
+	in.Now = noon.Add(700 * time.Millisecond)
+	d := budget.Reserve(usage.NewMemory(), in, time.Hour)
+	if !d.Hold.AdmittedAt.Equal(noon) || !d.Hold.ExpiresAt.Equal(noon.Add(time.Hour+time.Second)) {
+		t.Errorf("from %s to %s", d.Hold.AdmittedAt, d.Hold.ExpiresAt)
 	}
 }

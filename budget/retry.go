@@ -93,11 +93,11 @@ func (s *retry) fits(r *Rule, at time.Time) (bool, period.Window, error) {
 		q := s.in.query(r, l.Meter)
 		q.At = at
 		f := Figure{Meter: l.Meter, Limit: l.Max}
-		w, err := r.weigh(s.in, q, &f)
+		balance, err := r.weigh(s.in, q, &f)
 		if err != nil {
-			return false, w, err
+			return false, balance.Window, err
 		}
-		fits, window = fits && f.Cause == "", w
+		fits, window = fits && f.Cause == "", balance.Window
 	}
 	return fits, window, nil
 }

@@ -56,6 +56,8 @@ const (
 	ReasonBudgetDegraded = "BudgetDegraded"
 	// ReasonInvalidTask: the task itself could not be judged.
 	ReasonInvalidTask = "InvalidTask"
+	// ReasonTaskRecorded: the task has finished and is recorded.
+	ReasonTaskRecorded = "TaskRecorded"
 
 	// ReasonInvalidSelector: spec.taskSelector can't be compiled. The budget
 	// might be for any task, so it refuses every task of its namespace.
@@ -102,8 +104,17 @@ func (r *Rule) Action() budgetv1alpha1.Action { return r.action }
 // UnknownUsage is what the budget makes of usage that is not known.
 func (r *Rule) UnknownUsage() budgetv1alpha1.UnknownUsage { return r.unknown }
 
-// Fault says why the rule can't be evaluated, nil if it can.
-func (r *Rule) Fault() *Fault { return r.fault }
+// Fault says why the rule can't be evaluated, nil if it can. It is a copy.
+func (r *Rule) Fault() *Fault {
+	if r.fault == nil {
+		return nil
+	}
+	fault := *r.fault
+	return &fault
+}
+
+// compiled reports whether Compile made the rule.
+func (r *Rule) compiled() bool { return r != nil && (r.scope != nil || r.fault != nil) }
 
 // Degraded is the condition that the budget's status carries for the rule: True
 // with the fault's reason, or False.
@@ -141,17 +152,27 @@ func (r *Rule) estimate(task *Task, m usage.Meter) (int64, bool) {
 	return 1, m == usage.Tasks
 }
 
+// keep is how long a record must be kept for a period. Where windows open at
+// their first use, each window hangs on all the uses before it, so that no
+// record may ever be forgotten.
+func keep(p *period.Period) (time.Duration, bool) {
+	if p.Kind() == period.FirstUse {
+		return 0, false
+	}
+	return p.Longest()
+}
+
 // RetentionFloor is how long the records that count in these rules must be kept
 // after their completion, so that none is forgotten in a window in which it
-// counts. false means for ever: a rule has a window without an end, or one that
-// is not known.
+// counts. false means for ever: a rule has a window without an end, one that is
+// not known, or windows that open at their first use.
 func RetentionFloor(rules ...*Rule) (time.Duration, bool) {
 	var floor time.Duration
 	for _, r := range rules {
-		if r == nil || r.scope == nil {
+		if !r.compiled() || r.scope == nil {
 			return 0, false
 		}
-		longest, bounded := r.scope.Period.Longest()
+		longest, bounded := keep(r.scope.Period)
 		if !bounded {
 			return 0, false
 		}

@@ -21,7 +21,8 @@ type Task struct {
 	Name string
 	// Labels decide which rules are for the task.
 	Labels map[string]string
-	// Estimate is what the task is expected to spend, per meter. Where a
+	// Estimate is what the task is expected to spend, per meter; money is in
+	// nano-dollars (2*usage.USD, or usage.MustUSD("2.50")). Where a
 	// meter is absent, the default estimate of a rule takes its place, and
 	// where there is none either, the task needs no more than some room.
 	Estimate usage.Amounts
@@ -54,6 +55,9 @@ func (in *Input) fault() string {
 	if in.Now.IsZero() {
 		return "input: now is required, and it is the zero time"
 	}
+	if m, ok := in.Ledger.(*usage.Memory); ok && m == nil {
+		return "input: the ledger is a nil *usage.Memory"
+	}
 	if year := in.Now.UTC().Year(); year < 1 || year > 9998 {
 		return fmt.Sprintf("input: now is in the year %d, which no period covers", year)
 	}
@@ -63,6 +67,9 @@ func (in *Input) fault() string {
 	for i, r := range in.Rules {
 		if r == nil {
 			return fmt.Sprintf("input: rules[%d] is nil", i)
+		}
+		if !r.compiled() {
+			return fmt.Sprintf("input: rules[%d] was not made by Compile", i)
 		}
 		if in.Task.Namespace == "" && r.name.Namespace != "" {
 			return in.Task.describe() + ": namespace is required, budgets are namespaced"
@@ -82,7 +89,9 @@ func (t *Task) describe() string {
 	}
 }
 
-// hold is what is set aside for the task when it is admitted.
+// hold is what is set aside for the task when it is admitted. Its times are
+// whole seconds, as its record and its stored form have them: the admission is
+// floored and the expiry rounded up.
 func (t *Task) hold(now time.Time, ttl time.Duration) (usage.Hold, error) {
 	if ttl <= 0 {
 		return usage.Hold{}, fmt.Errorf("%s: a hold needs a positive time to live, not %s", t.describe(), ttl)
@@ -93,10 +102,20 @@ func (t *Task) hold(now time.Time, ttl time.Duration) (usage.Hold, error) {
 		Name:       t.Name,
 		Labels:     t.Labels,
 		Amounts:    t.Estimate,
-		AdmittedAt: now,
-		ExpiresAt:  now.Add(ttl),
+		AdmittedAt: floorSecond(now),
+		ExpiresAt:  ceilSecond(now.Add(ttl)),
 	}.Clone()
 	return h, h.Validate()
+}
+
+func floorSecond(t time.Time) time.Time { return t.Round(0).UTC().Truncate(time.Second) }
+
+func ceilSecond(t time.Time) time.Time {
+	floor := floorSecond(t)
+	if floor.Before(t) {
+		return floor.Add(time.Second)
+	}
+	return floor
 }
 
 var errNoLedger = errors.New("there is no ledger to ask")

@@ -101,7 +101,7 @@ func (v Verdict) Exceeded() []usage.Meter {
 // judge gives the verdict of a rule that matches. figures has room for one
 // entry per limit.
 func (r *Rule) judge(in *Input, figures []Figure) Verdict {
-	v := Verdict{Budget: r.name, Action: r.action, Fault: r.fault}
+	v := Verdict{Budget: r.name, Action: r.action, Fault: r.Fault()}
 	if r.fault != nil {
 		return v
 	}
@@ -111,12 +111,12 @@ func (r *Rule) judge(in *Input, figures []Figure) Verdict {
 	v.Period, v.Figures, v.Admits = r.scope.Period, figures, true
 	for i := range r.limits {
 		figures[i] = Figure{Meter: r.limits[i].Meter, Limit: r.limits[i].Max}
-		window, err := r.weigh(in, in.query(r, r.limits[i].Meter), &figures[i])
+		balance, err := r.weigh(in, in.query(r, r.limits[i].Meter), &figures[i])
 		if err != nil {
 			v.exclude(err)
 			return v
 		}
-		v.Window = window
+		v.Window = balance.Window
 		v.Admits = v.Admits && figures[i].Cause == ""
 	}
 	return v
@@ -141,13 +141,13 @@ func (in *Input) query(r *Rule, m usage.Meter) usage.Query {
 }
 
 // weigh fills in how one limit stands at the query's instant.
-func (r *Rule) weigh(in *Input, q usage.Query, f *Figure) (period.Window, error) {
+func (r *Rule) weigh(in *Input, q usage.Query, f *Figure) (usage.Balance, error) {
 	if in.Ledger == nil {
-		return period.Window{}, errNoLedger
+		return usage.Balance{}, errNoLedger
 	}
 	balance, err := in.Ledger.Used(q)
 	if err != nil {
-		return period.Window{}, err
+		return usage.Balance{}, err
 	}
 	f.Used, f.Held = balance.Known, balance.Held
 	f.Unknown, f.Uncharged = balance.Unknown, balance.Uncharged
@@ -159,7 +159,7 @@ func (r *Rule) weigh(in *Input, q usage.Query, f *Figure) (period.Window, error)
 	taken := usage.SaturatingAdd(f.Used, f.Held)
 	f.Remaining = max(0, f.Limit-taken)
 	f.Cause = r.cause(f, taken)
-	return balance.Window, nil
+	return balance, nil
 }
 
 // cause applies the law of admission to one limit.

@@ -21,7 +21,7 @@ type book struct {
 	scratch  []itemFigure // of the record that is being read
 }
 
-// held is a hold that was entered. It has no item while a record supersedes it.
+// held is a hold that was entered, of a task that has no record.
 type held struct {
 	hold Hold
 	item *item
@@ -52,10 +52,7 @@ func (b *book) Add(r Record) error {
 		}
 		return nil
 	}
-	if h, ok := b.holds[r.UID]; ok {
-		b.detach(h.item)
-		h.item = nil
-	}
+	b.Release(r.UID)
 	it := b.newRecord(&r, digest)
 	b.records.insert(uid, it)
 	b.attach(it, r.Namespace, r.Labels)
@@ -64,21 +61,18 @@ func (b *book) Add(r Record) error {
 
 func (b *book) hash(uid types.UID) uint64 { return maphash.String(b.seed, string(uid)) }
 
-// Hold implements [Ledger]. Which hold a UID has does not depend on whether it
-// has a record: that only decides whether the hold counts.
+// Hold implements [Ledger].
 func (b *book) Hold(h Hold) (Hold, error) {
 	if err := h.Validate(); err != nil {
 		return Hold{}, err
 	}
-	known, ok := b.holds[h.UID]
-	if !ok || !known.hold.Live(h.AdmittedAt) {
-		b.replace(h)
-		known = b.holds[h.UID]
-	}
-	if known.item == nil {
+	if b.recorded(h.UID) {
 		return Hold{}, ErrRecorded
 	}
-	return known.hold.Clone(), nil
+	if known, ok := b.holds[h.UID]; !ok || !known.hold.Live(h.AdmittedAt) {
+		b.replace(h)
+	}
+	return b.holds[h.UID].hold.Clone(), nil
 }
 
 // renew enters a hold, whatever hold its UID has.
@@ -86,40 +80,36 @@ func (b *book) renew(h Hold) error {
 	if err := h.Validate(); err != nil {
 		return err
 	}
-	b.replace(h)
+	if !b.recorded(h.UID) {
+		b.replace(h)
+	}
 	return nil
 }
+
+func (b *book) recorded(uid types.UID) bool { return b.records.find(b.hash(uid), uid) != nil }
 
 // replace enters a valid hold in the place of the one that its UID has.
 func (b *book) replace(h Hold) {
 	b.Release(h.UID)
-	entered := &held{hold: h.Clone()}
-	b.holds[h.UID] = entered
-	if b.records.find(b.hash(h.UID), h.UID) == nil {
-		b.revive(entered)
-	}
-}
-
-// revive makes a hold count.
-func (b *book) revive(h *held) {
 	b.scratch = b.scratch[:0]
-	for meter, amount := range h.hold.Amounts {
+	for meter, amount := range h.Amounts {
 		b.scratch = append(b.scratch, itemFigure{amount: amount, meter: b.meter(meter), code: codeReported, sign: 1})
 	}
-	h.item = b.items.take()
-	h.item.kind = kindHold
-	h.item.setAt(instantOf(h.hold.ExpiresAt))
-	if !h.hold.AdmittedAt.IsZero() {
-		h.item.setOpened(instantOf(h.hold.AdmittedAt))
+	it := b.items.take()
+	it.uid, it.kind = h.UID, kindHold
+	it.setAt(instantOf(h.ExpiresAt))
+	if !h.AdmittedAt.IsZero() {
+		it.setOpened(instantOf(h.AdmittedAt))
 	}
-	h.item.keep(b.scratch)
-	b.attach(h.item, h.hold.Namespace, h.hold.Labels)
+	it.keep(b.scratch)
+	b.holds[h.UID] = &held{hold: h.Clone(), item: it}
+	b.attach(it, h.Namespace, h.Labels)
 }
 
 // Held implements [Ledger].
 func (b *book) Held(uid types.UID) (Hold, bool) {
 	h, ok := b.holds[uid]
-	if !ok || h.item == nil {
+	if !ok {
 		return Hold{}, false
 	}
 	return h.hold.Clone(), true
@@ -141,9 +131,6 @@ func (b *book) remove(uid types.UID) {
 	}
 	b.records.remove(hash, it)
 	b.detach(it)
-	if h, ok := b.holds[uid]; ok {
-		b.revive(h)
-	}
 }
 
 // Used implements [Ledger].
@@ -153,7 +140,7 @@ func (b *book) Used(q Query) (Balance, error) {
 		return Balance{}, err
 	}
 	var own *item
-	if h, ok := b.holds[q.Except]; ok && h.item != nil && slices.Contains(h.item.set.class.counters, c) {
+	if h, ok := b.holds[q.Except]; ok && slices.Contains(h.item.set.class.counters, c) {
 		own = h.item
 	}
 	return c.balance(&q, meter, own)
@@ -212,11 +199,8 @@ func (b *book) attach(it *item, namespace string, values map[string]string) {
 	}
 }
 
-// detach undoes attach and ends the item; a nil one is none.
+// detach undoes attach and ends the item.
 func (b *book) detach(it *item) {
-	if it == nil {
-		return
-	}
 	set := it.set
 	for _, c := range set.class.counters {
 		c.add(it, -1)

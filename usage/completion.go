@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Completion is everything that is known of a task that has finished. The zero
@@ -73,11 +75,27 @@ func RecordUsage(c Completion) (Record, error) {
 			fault = fmt.Errorf("hold: it is of task %s", describe(h.Namespace, h.Name, h.UID))
 		}
 	}
+	record.cleanText()
 	record.Usage, record.Problems = figures(c, record)
 	if err := errors.Join(fault, record.Validate()); err != nil {
 		return Record{}, err
 	}
 	return record, nil
+}
+
+// cleanText puts the replacement character where a text is no UTF-8, as storing
+// it would: a record that comes back from its storage is the same record.
+func (r *Record) cleanText() {
+	for _, text := range []*string{&r.Name, &r.APIVersion, &r.Kind, &r.Type, &r.Model} {
+		*text = strings.ToValidUTF8(*text, "\uFFFD")
+	}
+	for key, value := range r.Labels {
+		if utf8.ValidString(key) && utf8.ValidString(value) {
+			continue
+		}
+		delete(r.Labels, key)
+		r.Labels[strings.ToValidUTF8(key, "\uFFFD")] = strings.ToValidUTF8(value, "\uFFFD")
+	}
 }
 
 // wholeSeconds floors a time to what the API server keeps of it.

@@ -28,11 +28,11 @@ type account struct {
 type counter struct {
 	account *account
 	group   string
-	classes int      // that have this counter
-	buckets []bucket // of a period with fixed windows, in the order of time
-	records timeline // of a period without
-	holds   timeline // by expiry
-	uses    uses     // of a period that opens at its first use
+	classes int       // that have this counter
+	buckets []*bucket // of a period with fixed windows, in the order of time
+	records timeline  // of a period without
+	holds   timeline  // by expiry
+	uses    uses      // of a period that opens at its first use
 }
 
 // bucket is the total of one window.
@@ -133,28 +133,29 @@ func (c *counter) add(it *item, sign int64) {
 }
 
 func (c *counter) addToBucket(it *item, sign int64) {
-	b := c.bucket(it.at())
-	if b == nil {
+	i, err := c.openBucket(it.at())
+	if err != nil {
 		return // outside the period's life
 	}
+	b := c.buckets[i]
 	c.account.charge(b.total, it, sign)
 	if b.items += int(sign); b.items == 0 {
-		c.buckets = slices.DeleteFunc(c.buckets, func(b bucket) bool { return b.items == 0 })
+		c.buckets = slices.Delete(c.buckets, i, i+1)
 	}
 }
 
-// bucket gives the bucket of an instant, made new if it has none; nil where
-// the period has no window.
-func (c *counter) bucket(at instant) *bucket {
+// openBucket gives the index of the bucket of an instant, made new if it has
+// none.
+func (c *counter) openBucket(at instant) (int, error) {
 	i := c.search(at)
 	if i < len(c.buckets) && !at.before(c.buckets[i].start) {
-		return &c.buckets[i]
+		return i, nil
 	}
 	window, err := c.account.cursor.At(at.time())
 	if err != nil {
-		return nil
+		return 0, err
 	}
-	b := bucket{start: minInstant, end: maxInstant, window: window, total: make([]cell, len(c.account.meters))}
+	b := &bucket{start: minInstant, end: maxInstant, window: window, total: make([]cell, len(c.account.meters))}
 	if !window.Start.IsZero() {
 		b.start = instantOf(window.Start)
 	}
@@ -162,7 +163,15 @@ func (c *counter) bucket(at instant) *bucket {
 		b.end = instantOf(window.End)
 	}
 	c.buckets = slices.Insert(c.buckets, i, b)
-	return &c.buckets[i]
+	return i, nil
+}
+
+// bucketAt gives the bucket of an instant, nil if it has none.
+func (c *counter) bucketAt(at instant) *bucket {
+	if i := c.search(at); i < len(c.buckets) && !at.before(c.buckets[i].start) {
+		return c.buckets[i]
+	}
+	return nil
 }
 
 var (
@@ -185,13 +194,14 @@ func (c *counter) search(at instant) int {
 // balance answers a query for the meter with that index.
 func (c *counter) balance(q *Query, meter int, own *item) (Balance, error) {
 	at := instantOf(q.At)
-	window, used, err := c.used(q.At, at, meter)
+	window, open, used, err := c.used(q.At, at, meter)
 	if err != nil {
 		return Balance{}, err
 	}
 	held := c.heldAt(at, meter, own)
 	return Balance{
 		Window:    window,
+		Closed:    !open,
 		Known:     used.known.clamp(),
 		Charged:   used.charged.clamp(),
 		Held:      held.known.clamp(),
@@ -211,19 +221,19 @@ func (c *counter) heldAt(at instant, meter int, own *item) cell {
 	return held
 }
 
-// used sums the records of the window that an instant lies in.
-func (c *counter) used(at time.Time, i instant, meter int) (period.Window, cell, error) {
+// used sums the records of the window that an instant lies in, and says whether
+// it is open.
+func (c *counter) used(at time.Time, i instant, meter int) (period.Window, bool, cell, error) {
 	if !c.account.lined {
-		n := c.search(i)
-		if n < len(c.buckets) && !i.before(c.buckets[n].start) && inRange(at) {
-			return c.buckets[n].window, c.buckets[n].total[meter], nil
+		if b := c.bucketAt(i); b != nil && inRange(at) {
+			return b.window, true, b.total[meter], nil
 		}
 		window, err := c.account.cursor.At(at)
-		return window, cell{}, err
+		return window, true, cell{}, err
 	}
 	window, open, err := c.stretch(at, i)
 	if err != nil || !open {
-		return window, cell{}, err
+		return window, open, cell{}, err
 	}
 	from, to := instantOf(window.Start), instantOf(window.End)
 	if window.LookBack {
@@ -232,7 +242,7 @@ func (c *counter) used(at time.Time, i instant, meter int) (period.Window, cell,
 	sum := c.records.before(to, meter)
 	past := c.records.before(from, meter)
 	sum.merge(&past, -1)
-	return window, sum, nil
+	return window, true, sum, nil
 }
 
 // stretch is the window that an instant lies in, of a period without fixed

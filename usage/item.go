@@ -8,8 +8,8 @@ type meterID uint32
 // item is a record or a hold as a ledger keeps it. There may be millions: its
 // size and the number of its pointers count.
 type item struct {
-	uid    types.UID // of a record
-	digest uint64    // of a record's content
+	uid    types.UID
+	digest uint64 // of a record's content
 	set    *labelSet
 	many   *[]itemFigure // all figures, where they are too many for few
 	few    [fewFigures]itemFigure

@@ -76,13 +76,13 @@ func (s *labelSet) remove(it *item) {
 	s.items = s.items[:last]
 }
 
-// hashLabels is a hash that does not depend on the order of a map. Labels that
-// differ in a key alone may share it: that is rare, and whoever uses it compares
-// the labels, too.
+// hashLabels is a hash that does not depend on the order of a map. Its seed is a
+// secret, so that nobody can make labels that share it; whoever uses it compares
+// the labels all the same.
 func hashLabels(seed maphash.Seed, labels map[string]string) uint64 {
 	sum := uint64(len(labels))
 	for k, v := range labels {
-		sum += mix(maphash.String(seed, v) + uint64(len(k)))
+		sum += mix(maphash.String(seed, k) + mix(maphash.String(seed, v)))
 	}
 	return sum
 }

@@ -17,11 +17,11 @@ type Ledger interface {
 	Add(Record) error
 	// Hold enters a hold and returns the one in force: where the UID has a
 	// hold that is live at the new one's AdmittedAt, that one stays and is
-	// returned. Which hold a UID has does not depend on its record; where it
-	// has one already, no hold of it counts and the error is ErrRecorded.
+	// returned. Where the UID has a record, the hold is not entered and the
+	// error is ErrRecorded.
 	Hold(Hold) (Hold, error)
 	// Held gives the hold of a UID, one that has expired, too; false if there
-	// is none, or if a record supersedes it.
+	// is none: a record ends the hold of its UID.
 	Held(uid types.UID) (Hold, bool)
 	// Release drops the hold of a UID. Without one it does nothing.
 	Release(uid types.UID)

@@ -15,7 +15,7 @@ import (
 // A scope is tracked from the first query about it on, which looks at all
 // records of its namespace once; [Memory.Forget] ends that.
 //
-// It is safe for concurrent use. Build it with [NewMemory].
+// It is safe for concurrent use. The zero Memory is an empty ledger.
 type Memory struct {
 	mu   sync.Mutex
 	book book
@@ -35,78 +35,86 @@ func NewMemory(scopes ...*Scope) *Memory {
 	return m
 }
 
+// lock takes the ledger, and makes it ready for its first use.
+func (m *Memory) lock() {
+	m.mu.Lock()
+	if m.book.meters == nil {
+		m.book = newBook()
+	}
+}
+
 // Do runs f with the ledger to itself: nothing else happens to it between f's
 // questions and f's entries. That makes a check and the hold that rests on it
 // one step. f must use the Ledger it is given, only while it runs and from one
 // goroutine, and must not touch m.
 func (m *Memory) Do(f func(Ledger)) {
-	m.mu.Lock()
+	m.lock()
 	defer m.mu.Unlock()
 	f(&m.book)
 }
 
 // Add implements [Ledger].
 func (m *Memory) Add(r Record) error {
-	m.mu.Lock()
+	m.lock()
 	defer m.mu.Unlock()
 	return m.book.Add(r)
 }
 
 // Hold implements [Ledger].
 func (m *Memory) Hold(h Hold) (Hold, error) {
-	m.mu.Lock()
+	m.lock()
 	defer m.mu.Unlock()
 	return m.book.Hold(h)
 }
 
 // Held implements [Ledger].
 func (m *Memory) Held(uid types.UID) (Hold, bool) {
-	m.mu.Lock()
+	m.lock()
 	defer m.mu.Unlock()
 	return m.book.Held(uid)
 }
 
 // Release implements [Ledger].
 func (m *Memory) Release(uid types.UID) {
-	m.mu.Lock()
+	m.lock()
 	defer m.mu.Unlock()
 	m.book.Release(uid)
 }
 
 // Used implements [Ledger].
 func (m *Memory) Used(q Query) (Balance, error) {
-	m.mu.Lock()
+	m.lock()
 	defer m.mu.Unlock()
 	return m.book.Used(q)
 }
 
 // Turns implements [Ledger].
 func (m *Memory) Turns(q Query) (Turns, error) {
-	m.mu.Lock()
+	m.lock()
 	defer m.mu.Unlock()
 	return m.book.Turns(q)
 }
 
 // Renew enters a hold in the place of the one that its UID has, whatever that
-// one says. It is how a ledger follows holds that are kept elsewhere.
+// one says; the hold of a task that has a record is left out. It is how a ledger
+// follows holds that are kept elsewhere.
 func (m *Memory) Renew(h Hold) error {
-	m.mu.Lock()
+	m.lock()
 	defer m.mu.Unlock()
 	return m.book.renew(h)
 }
 
 // Remove takes the record of a UID out: it counts no more, as if it had never
-// been. A hold of that UID that was not released counts again. Without a
-// record it does nothing.
+// been. Without a record it does nothing.
 func (m *Memory) Remove(uid types.UID) {
-	m.mu.Lock()
+	m.lock()
 	defer m.mu.Unlock()
 	m.book.remove(uid)
 }
 
 // Forget stops to track a scope.
 func (m *Memory) Forget(s *Scope) {
-	m.mu.Lock()
+	m.lock()
 	defer m.mu.Unlock()
 	m.book.forget(s)
 }
@@ -114,7 +122,7 @@ func (m *Memory) Forget(s *Scope) {
 // Len gives the number of records and of holds, those that have expired and
 // were not released included.
 func (m *Memory) Len() (records, holds int) {
-	m.mu.Lock()
+	m.lock()
 	defer m.mu.Unlock()
 	return m.book.records.count, len(m.book.holds)
 }
@@ -122,7 +130,7 @@ func (m *Memory) Len() (records, holds int) {
 // Groups lists the groups of a scope that a record or a hold fell into, sorted;
 // "" is the only group of a scope without GroupBy.
 func (m *Memory) Groups(s *Scope) []string {
-	m.mu.Lock()
+	m.lock()
 	defer m.mu.Unlock()
 	if s.validate() != nil {
 		return nil

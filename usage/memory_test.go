@@ -76,18 +76,17 @@ func TestMemoryRenew(t *testing.T) {
 	}
 }
 
-// The hold that a UID has does not depend on when its record came and went.
-func TestMemoryKeepsTheHoldUnderARecord(t *testing.T) {
+// TestARecordEndsTheHold: whichever came first, nothing is left of the hold,
+// also not when the record is deleted.
+func TestARecordEndsTheHold(t *testing.T) {
 	scope := everything(t, usage.CostUSD)
-	q := usage.Query{Scope: scope, Meter: usage.CostUSD, At: noon}
 	for _, recordFirst := range []bool{false, true} {
 		ledger := usage.NewMemory(scope)
-		r := mustRecord(t, finished())
-		first, second := *heldFor(finished(), usage.Amounts{usage.CostUSD: 5}), *heldFor(finished(), usage.Amounts{usage.CostUSD: 7})
+		r, h := mustRecord(t, finished()), *heldFor(finished(), usage.Amounts{usage.CostUSD: 5})
 		steps := []func() error{
-			func() error { _, err := ledger.Hold(first); return err },
+			func() error { _, err := ledger.Hold(h); return err },
 			func() error { return ledger.Add(r) },
-			func() error { _, err := ledger.Hold(second); return err },
+			func() error { return ledger.Renew(h) },
 		}
 		if recordFirst {
 			steps[0], steps[1] = steps[1], steps[0]
@@ -97,10 +96,26 @@ func TestMemoryKeepsTheHoldUnderARecord(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		ledger.Remove(r.UID)
-		if got, err := ledger.Used(q); err != nil || got.Held != 5 {
-			t.Errorf("record first %v: got %v, %v, want the first hold of 5", recordFirst, got, err)
+		if records, holds := ledger.Len(); records != 1 || holds != 0 {
+			t.Errorf("record first %v: %d records and %d holds are kept", recordFirst, records, holds)
 		}
+		ledger.Remove(r.UID)
+		if records, holds := ledger.Len(); records != 0 || holds != 0 {
+			t.Errorf("record first %v: %d records and %d holds are left", recordFirst, records, holds)
+		}
+	}
+}
+
+// TestTheZeroMemoryIsAnEmptyLedger, as the zero value of a mutex is a mutex.
+func TestTheZeroMemoryIsAnEmptyLedger(t *testing.T) {
+	var ledger usage.Memory
+	scope := everything(t, usage.CostUSD)
+	if got, err := ledger.Used(usage.Query{Scope: scope, Meter: usage.CostUSD, At: noon}); err != nil || got.Known != 0 {
+		t.Errorf("got %v, %v", got, err)
+	}
+	fill(t, &ledger, []usage.Record{mustRecord(t, finished())})
+	if records, _ := ledger.Len(); records != 1 {
+		t.Errorf("%d records, want 1", records)
 	}
 }
 

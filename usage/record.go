@@ -96,6 +96,10 @@ func validateRecord(r *Record) error {
 	return nil
 }
 
+// maxReason is the longest reason of a correction, in bytes: what is stored of
+// it must be all of it.
+const maxReason = 1024
+
 // headFaults are the faults of all but the figures.
 func headFaults(r *Record) faults {
 	var found faults
@@ -107,6 +111,9 @@ func headFaults(r *Record) faults {
 	}
 	if r.Phase != Succeeded && r.Phase != Failed {
 		found.note(fmt.Errorf("phase: %s is not Succeeded or Failed", Quote(string(r.Phase))))
+	}
+	if len(r.Reason) > maxReason {
+		found.note(fmt.Errorf("reason: %d bytes long, at most %d are allowed", len(r.Reason), maxReason))
 	}
 	found.note(validateTime("completionTime", r.CompletionTime))
 	found.note(validateOptionalTime("admittedAt", r.AdmittedAt))

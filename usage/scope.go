@@ -146,6 +146,8 @@ type Balance struct {
 	// use and none is open, it is the one that a use at At would open, and
 	// nothing is used in it yet.
 	Window period.Window
+	// Closed is true where no window is open.
+	Closed bool
 	// Known is the sum of what was reported or priced.
 	Known int64
 	// Charged is the sum of what stands in for unknown figures: the amount of

@@ -1,6 +1,8 @@
 package usage
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -15,9 +17,13 @@ import (
 // Sum answers a query by looking at every record and every hold. It is the
 // definition that each [Ledger] must agree with, and slow: use it in tests, and
 // where there are few records. Of several records or holds with one UID the
-// first counts.
+// first counts. One that could not be counted is an error: it lacks its UID,
+// namespace, completion or expiry, or has a negative amount.
 func Sum(records []Record, holds []Hold, q Query) (Balance, error) {
 	if err := q.validate(); err != nil {
+		return Balance{}, err
+	}
+	if err := countable(records, holds); err != nil {
 		return Balance{}, err
 	}
 	group := q.Scope.Group(q.Labels)
@@ -40,7 +46,48 @@ func Sum(records []Record, holds []Hold, q Query) (Balance, error) {
 			total.held.Add(&total.held, big.NewInt(h.amount(q.Meter, q.Scope.Default)))
 		}
 	}
-	return total.balance(window), nil
+	balance := total.balance(window)
+	balance.Closed = !open
+	return balance, nil
+}
+
+// countable reports the first record or hold that lacks what a sum needs. The
+// rest of it may be missing: sums are also made of literals.
+func countable(records []Record, holds []Hold) error {
+	for i := range records {
+		r := &records[i]
+		if err := countableEntry(r.UID, r.Namespace, r.CompletionTime, "completionTime"); err != nil {
+			return fmt.Errorf("records[%d]: %w", i, err)
+		}
+		for m, f := range r.Usage {
+			if f.Amount < 0 {
+				return fmt.Errorf("records[%d]: usage: %s %s: %w", i, m, m.Format(f.Amount), errNegative)
+			}
+		}
+	}
+	for i := range holds {
+		h := &holds[i]
+		if err := countableEntry(h.UID, h.Namespace, h.ExpiresAt, "expiresAt"); err != nil {
+			return fmt.Errorf("holds[%d]: %w", i, err)
+		}
+		if err := h.Amounts.Validate(); err != nil {
+			return fmt.Errorf("holds[%d]: amounts: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func countableEntry(uid types.UID, namespace string, at time.Time, field string) error {
+	switch {
+	case uid == "":
+		return errors.New("uid: required")
+	case namespace == "":
+		return errors.New("namespace: required")
+	case at.IsZero():
+		return fmt.Errorf("%s: required", field)
+	default:
+		return nil
+	}
 }
 
 // amount is what a hold sets aside on a meter in a scope with that default.

@@ -1,19 +1,23 @@
 package usage
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 )
 
-// timeline keeps items in the order of time and sums any stretch of it in
-// logarithmic time. It is cut into chunks with a total each; prefix holds the
-// totals of all chunks before one and is mended from the first chunk that
-// changed.
+// timeline keeps items in the order of time and sums any stretch of it without
+// looking at many of them. It is cut into chunks with a total each; chunks are
+// taken together into blocks, and prefix holds the totals of all blocks before
+// one. What changes a total mends its block at once and the prefix when it is
+// asked for.
 type timeline struct {
 	account *account
 	chunks  []*chunk
-	prefix  [][]cell // prefix[i] is the total of chunks[:i]
-	clean   int      // prefix[:clean+1] is right
+	blocks  [][]cell // blocks[i] is the total of blockSize chunks; blocks[:fresh] are right
+	fresh   int
+	prefix  [][]cell // prefix[i] is the total of blocks[:i]; prefix[:clean+1] is right
+	clean   int
 }
 
 // chunk is never empty.
@@ -22,8 +26,12 @@ type chunk struct {
 	total []cell
 }
 
-// maxChunk is the number of items from which on a chunk is halved.
-const maxChunk = 128
+const (
+	// maxChunk is the number of items from which on a chunk is halved.
+	maxChunk = 128
+	// blockSize is the number of chunks in a block.
+	blockSize = 64
+)
 
 // change enters an item, or takes it out where sign is -1.
 func (t *timeline) change(it *item, sign int64) {
@@ -34,51 +42,69 @@ func (t *timeline) change(it *item, sign int64) {
 	}
 }
 
+// order compares items by time, and those of one instant by their UID, so that
+// each can be found among many of the same instant.
+func order(a, b *item) int {
+	return cmp.Or(a.at().compare(b.at()), cmp.Compare(a.uid, b.uid), cmp.Compare(a.kind, b.kind))
+}
+
 func (t *timeline) insert(it *item) {
-	i := t.chunkOf(it.at())
-	if i == len(t.chunks) {
-		if i == 0 {
-			t.chunks = []*chunk{{total: make([]cell, len(t.account.meters))}}
-		} else {
-			i--
-		}
+	if len(t.chunks) == 0 {
+		t.chunks = []*chunk{{total: make([]cell, len(t.account.meters))}}
 	}
+	i := min(t.chunkWith(it), len(t.chunks)-1)
 	c := t.chunks[i]
-	at := sort.Search(len(c.items), func(j int) bool { return it.at().before(c.items[j].at()) })
+	at, _ := slices.BinarySearchFunc(c.items, it, order)
 	c.items = slices.Insert(c.items, at, it)
-	t.account.charge(c.total, it, 1)
-	t.touch(i)
+	t.charge(i, it, 1)
 	if len(c.items) > maxChunk {
 		t.halve(i)
 	}
 }
 
 func (t *timeline) remove(it *item) {
-	for i := t.chunkOf(it.at()); i < len(t.chunks); i++ {
-		c := t.chunks[i]
-		at := slices.Index(c.items, it)
-		if at < 0 {
-			continue
-		}
-		c.items = slices.Delete(c.items, at, at+1)
-		t.account.charge(c.total, it, -1)
-		t.touch(i)
-		if len(c.items) == 0 {
-			t.chunks = slices.Delete(t.chunks, i, i+1)
-		}
-		return
+	i := t.chunkWith(it)
+	c := t.chunks[i]
+	at, _ := slices.BinarySearchFunc(c.items, it, order)
+	c.items = slices.Delete(c.items, at, at+1)
+	t.charge(i, it, -1)
+	if len(c.items) == 0 {
+		t.chunks = slices.Delete(t.chunks, i, i+1)
+		t.shifted(i)
 	}
 }
 
-// chunkOf is the first chunk whose last item is not before at.
+// charge adds an item to the totals of a chunk and its block.
+func (t *timeline) charge(i int, it *item, sign int64) {
+	block := i / blockSize
+	t.account.charge(t.chunks[i].total, it, sign)
+	if block < t.fresh {
+		t.account.charge(t.blocks[block], it, sign)
+	}
+	t.clean = min(t.clean, block)
+}
+
+// shifted notes that other chunks stand at index i and after it.
+func (t *timeline) shifted(i int) {
+	t.fresh = min(t.fresh, i/blockSize)
+	t.clean = min(t.clean, t.fresh)
+}
+
+// chunkWith is the first chunk whose last item is not before an item.
+func (t *timeline) chunkWith(it *item) int {
+	return sort.Search(len(t.chunks), func(i int) bool {
+		items := t.chunks[i].items
+		return len(items) == 0 || order(items[len(items)-1], it) >= 0
+	})
+}
+
+// chunkOf is the first chunk whose last item is not before an instant.
 func (t *timeline) chunkOf(at instant) int {
 	return sort.Search(len(t.chunks), func(i int) bool {
 		items := t.chunks[i].items
 		return !items[len(items)-1].at().before(at)
 	})
 }
-
-func (t *timeline) touch(i int) { t.clean = min(t.clean, i) }
 
 func (t *timeline) halve(i int) {
 	c := t.chunks[i]
@@ -90,15 +116,20 @@ func (t *timeline) halve(i int) {
 		t.account.charge(c.total, it, -1)
 	}
 	t.chunks = slices.Insert(t.chunks, i+1, upper)
+	t.shifted(i)
 }
 
 // before sums one meter over the items before an instant.
 func (t *timeline) before(at instant, meter int) cell {
 	i := t.chunkOf(at)
-	t.mend(i)
+	block := i / blockSize
 	var sum cell
-	if i > 0 {
-		sum = t.prefix[i][meter]
+	if block > 0 {
+		t.mend(block)
+		sum = t.prefix[block][meter]
+	}
+	for _, c := range t.chunks[block*blockSize : i] {
+		sum.merge(&c.total[meter], 1)
 	}
 	if i == len(t.chunks) {
 		return sum
@@ -112,17 +143,34 @@ func (t *timeline) before(at instant, meter int) cell {
 	return sum
 }
 
-// mend makes prefix right up to and with index i.
-func (t *timeline) mend(i int) {
-	for len(t.prefix) <= i {
-		t.prefix = append(t.prefix, make([]cell, len(t.account.meters)))
-	}
-	for ; t.clean < i; t.clean++ {
-		next, total := t.prefix[t.clean+1], t.chunks[t.clean].total
-		copy(next, t.prefix[t.clean])
-		for m := range next {
-			next[m].merge(&total[m], 1)
+// mend makes the blocks before one right, and prefix up to and with it.
+func (t *timeline) mend(block int) {
+	for ; t.fresh < block; t.fresh++ {
+		t.blocks = t.row(t.blocks, t.fresh)
+		clear(t.blocks[t.fresh])
+		for _, c := range t.chunks[t.fresh*blockSize : (t.fresh+1)*blockSize] {
+			mergeAll(t.blocks[t.fresh], c.total)
 		}
+	}
+	t.prefix = t.row(t.prefix, 0)
+	for ; t.clean < block; t.clean++ {
+		t.prefix = t.row(t.prefix, t.clean+1)
+		copy(t.prefix[t.clean+1], t.prefix[t.clean])
+		mergeAll(t.prefix[t.clean+1], t.blocks[t.clean])
+	}
+}
+
+// row makes sure that there is a row of totals with that index.
+func (t *timeline) row(rows [][]cell, i int) [][]cell {
+	for len(rows) <= i {
+		rows = append(rows, make([]cell, len(t.account.meters)))
+	}
+	return rows
+}
+
+func mergeAll(to, from []cell) {
+	for m := range to {
+		to[m].merge(&from[m], 1)
 	}
 }
 

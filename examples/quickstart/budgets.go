@@ -48,24 +48,15 @@ func readBudgets(names []string) ([]*budget.Rule, error) {
 }
 
 // compileBudget makes a rule of a manifest. budget.Compile finds what is wrong
-// with the spec; what an API server would look at before is looked at here.
+// with it; an object in Go may lack its kind, a file may not.
 func compileBudget(doc *document) (*budget.Rule, []error) {
 	manifest, faults := decode[budgetv1alpha1.TaskBudget](doc)
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	for _, required := range []struct{ field, got, want string }{
-		{"apiVersion", manifest.APIVersion, budgetv1alpha1.GroupVersion.String()},
-		{"kind", manifest.Kind, "TaskBudget"},
-		{"metadata.name", manifest.Name, ""},
-		{"metadata.namespace", manifest.Namespace, ""},
-	} {
-		switch {
-		case required.got == "":
+	for _, required := range []struct{ field, got string }{{"apiVersion", manifest.APIVersion}, {"kind", manifest.Kind}} {
+		if required.got == "" {
 			faults = append(faults, doc.at(fault{field: required.field, reason: "required"}))
-		case required.want != "" && required.got != required.want:
-			faults = append(faults, doc.at(fault{field: required.field, reason: usage.Quote(required.got) +
-				" is not supported, want " + required.want}))
 		}
 	}
 	rule, invalid := budget.Compile(&manifest)

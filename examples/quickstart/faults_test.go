@@ -120,7 +120,7 @@ func TestAFaultInAFileIsToldWithItsPlace(t *testing.T) {
 		},
 		"another kind": {
 			"budgets.yaml", "kind: TaskBudget", "kind: ConfigMap",
-			`budgets.yaml:3: kind: "ConfigMap" is not supported, want TaskBudget`,
+			`budgets.yaml:3: kind: Unsupported value: "ConfigMap": supported values: "TaskBudget"`,
 		},
 		"no API version": {
 			"budgets.yaml", "apiVersion: bursar.dev/v1alpha1\n", "",
@@ -128,11 +128,15 @@ func TestAFaultInAFileIsToldWithItsPlace(t *testing.T) {
 		},
 		"no name": {
 			"budgets.yaml", "  name: daily\n", "",
-			"budgets.yaml:4: metadata.name: required",
+			"budgets.yaml:4: metadata.name: Required value: decisions name the budget",
 		},
 		"no namespace": {
 			"budgets.yaml", "  namespace: agents\n", "",
-			"budgets.yaml:4: metadata.namespace: required",
+			"budgets.yaml:4: metadata.namespace: Required value: a budget is for the tasks of its namespace",
+		},
+		"a document beside its separator": {
+			"budgets.yaml", "", manifest + "--- {apiVersion: bursar.dev/v1alpha1, kind: TaskBudget}\n",
+			"budgets.yaml:13: write the document on the lines after ---, not beside it",
 		},
 		"a name that is there twice": {
 			"budgets.yaml", "", manifest + "---\n# again\n" + manifest,

@@ -42,7 +42,11 @@ func documents(s source) ([]document, error) {
 // the lines of the file.
 func parse(file string, line int, text []byte) (document, error) {
 	if line > 1 {
-		_, text, _ = bytes.Cut(text, []byte("\n")) // the rest of the line "---"
+		var beside []byte // the rest of the line "---"
+		beside, text, _ = bytes.Cut(text, []byte("\n"))
+		if beside = bytes.TrimSpace(beside); len(beside) > 0 && beside[0] != '#' {
+			return document{}, &fault{file: file, line: line, reason: "write the document on the lines after ---, not beside it"}
+		}
 		line++
 	}
 	doc := document{file: file, line: line}

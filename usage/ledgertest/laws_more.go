@@ -25,7 +25,7 @@ func lawRemove(t *testing.T, ledger usage.Ledger) {
 	remover.Remove("c")
 	taken(t, ledger, scope, at(1), 1<<62+3, 0)
 	remover.Remove("a")
-	taken(t, ledger, scope, at(1), 3, 7)
+	taken(t, ledger, scope, at(1), 3, 0)
 }
 
 // lawFirstUse uses the instant that a careless ledger takes for none: the start

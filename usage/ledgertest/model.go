@@ -46,6 +46,7 @@ func (m *model) add(t fataler, ledger usage.Ledger, r usage.Record) {
 			t.Fatalf("Add of a new record: %v", err)
 		}
 		m.Records = append(m.Records, r)
+		m.drop(r.UID)
 	case m.Records[i].Equal(r):
 		if err != nil {
 			t.Fatalf("Add of the same record again: %v", err)
@@ -85,8 +86,12 @@ func (m *model) enter(t fataler, ledger usage.Ledger, h usage.Hold) {
 	}
 }
 
-// replace puts a hold in the place of the one of its UID.
+// replace puts a hold in the place of the one of its UID, unless that has a
+// record.
 func (m *model) replace(h usage.Hold) {
+	if m.recorded(h.UID) >= 0 {
+		return
+	}
 	m.drop(h.UID)
 	m.Holds = append(m.Holds, h)
 }

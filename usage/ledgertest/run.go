@@ -10,7 +10,7 @@ import (
 )
 
 // Remover is a ledger that can take a record out again, as if it had never
-// been. A hold of its UID that was not released counts again.
+// been.
 type Remover interface {
 	Remove(uid types.UID)
 }
