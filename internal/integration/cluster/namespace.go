@@ -20,7 +20,7 @@ func (c *Cluster) Namespace(t testing.TB, labels map[string]string) string {
 	}
 	t.Cleanup(func() {
 		// The test's own context is cancelled by now.
-		if err := c.Client.Delete(context.Background(), namespace); client.IgnoreNotFound(err) != nil {
+		if err := client.IgnoreNotFound(c.Client.Delete(context.Background(), namespace)); err != nil {
 			t.Errorf("delete namespace %s: %v", namespace.Name, err)
 		}
 	})

@@ -89,12 +89,10 @@ func serve(ctx context.Context, dir, scratch string, o Options) (err error) {
 	if err := os.WriteFile(kubeconfig, env.KubeConfig, 0o600); err != nil {
 		return err
 	}
-	for _, p := range o.followers(kubeconfig) {
-		stop, err := p.start(dir)
-		if err != nil {
-			return err
-		}
-		defer stop()
+	stop, err := o.follow(ctx, dir, kubeconfig)
+	defer stop()
+	if err != nil {
+		return err
 	}
 	if _, err := fmt.Println(ready); err != nil {
 		return fmt.Errorf("nobody waits for the servers: %w", err)
@@ -146,13 +144,31 @@ func (o Options) followers(kubeconfig string) []follower {
 	return all
 }
 
-// start runs the process with its own log; stop ends it and waits for that.
-func (f follower) start(dir string) (stop func(), err error) {
+// follow starts all of them. Stop ends those that run, also where one has not started.
+func (o Options) follow(ctx context.Context, dir, kubeconfig string) (stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, s := range stops {
+			s()
+		}
+	}
+	for _, f := range o.followers(kubeconfig) {
+		s, err := f.start(ctx, dir)
+		if err != nil {
+			return stop, err
+		}
+		stops = append(stops, s)
+	}
+	return stop, nil
+}
+
+// start runs the process with its own log; stop ends it and waits for that. The end of ctx does not.
+func (f follower) start(ctx context.Context, dir string) (stop func(), err error) {
 	out, err := os.Create(filepath.Join(dir, f.binary+".log"))
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	cmd := exec.CommandContext(ctx, filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), f.binary), f.arguments...)
 	cmd.Stdout, cmd.Stderr = out, out
 	// A group of its own keeps the terminal's interrupt from it: it ends before the API server, never by surprise.
