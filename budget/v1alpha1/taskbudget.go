@@ -50,13 +50,11 @@ type TaskBudgetSpec struct {
 	// refuses.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	MaxInputTokens *int64 `json:"maxInputTokens,omitempty"`
 	// maxOutputTokens limits the output tokens. Absent is no limit, 0 always
 	// refuses.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	MaxOutputTokens *int64 `json:"maxOutputTokens,omitempty"`
 	// limits limits every other meter.
 	// +optional
@@ -107,7 +105,6 @@ type Limit struct {
 	Meter MeterName `json:"meter"`
 	// max is the limit in the unit of the meter; 0 always refuses.
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	Max int64 `json:"max"`
 }
 
