@@ -21,7 +21,7 @@ type Amounts struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=meter
-	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:MaxItems=256
 	Meters []MeterAmount `json:"meters,omitempty"`
 }
 

@@ -16,8 +16,13 @@ import (
 // +kubebuilder:printcolumn:name="Used",type=string,JSONPath=`.status.used.costUSD`
 // +kubebuilder:printcolumn:name="Held",type=string,JSONPath=`.status.held.costUSD`
 // +kubebuilder:printcolumn:name="Percent",type=integer,JSONPath=`.status.percent`
-// +kubebuilder:printcolumn:name="Resets",type=date,JSONPath=`.status.periodEnd`
+// +kubebuilder:printcolumn:name="Resets",type=string,JSONPath=`.status.periodEnd`
 // +kubebuilder:printcolumn:name="Degraded",type=string,JSONPath=`.status.conditions[?(@.type=="Degraded")].status`
+// +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.spec.period.timezone`,priority=1
+// +kubebuilder:printcolumn:name="Action",type=string,JSONPath=`.spec.action`,priority=1
+// +kubebuilder:printcolumn:name="Tokens in",type=integer,JSONPath=`.spec.maxInputTokens`,priority=1
+// +kubebuilder:printcolumn:name="Tokens out",type=integer,JSONPath=`.spec.maxOutputTokens`,priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type TaskBudget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

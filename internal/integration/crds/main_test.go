@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
 
 	"github.com/bursar-dev/bursar/budget/install"
@@ -42,7 +43,7 @@ func (i installed) Run() int {
 type object map[string]any
 
 // parse reads YAML.
-func parse(t testing.TB, text string) object {
+func parse(t rapid.TB, text string) object {
 	t.Helper()
 	written, err := yaml.YAMLToJSONStrict([]byte(text))
 	if err != nil {
@@ -58,7 +59,7 @@ func parse(t testing.TB, text string) object {
 }
 
 // with puts other fields into a copy of spec; null takes a field away.
-func (o object) with(t testing.TB, fields string) object {
+func (o object) with(t rapid.TB, fields string) object {
 	t.Helper()
 	changed := maps.Clone(o)
 	for name, value := range parse(t, fields) {
@@ -81,7 +82,7 @@ func manifest(kind, name string, spec any) object {
 	}
 }
 
-func (o object) json(t testing.TB) []byte {
+func (o object) json(t rapid.TB) []byte {
 	t.Helper()
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -91,18 +92,18 @@ func (o object) json(t testing.TB) []byte {
 }
 
 // dryRun sends a body, byte for byte, to be created in a dry run. The error is the API server's.
-func dryRun(t testing.TB, resource string, body []byte) error {
+func dryRun(t rapid.TB, resource string, body []byte) error {
 	t.Helper()
 	return post(t, resource, namespace).Param("dryRun", "All").Body(body).Do(context.Background()).Error()
 }
 
 // send has a body created, byte for byte.
-func send(t testing.TB, resource, namespace string, body []byte) error {
+func send(t *testing.T, resource, namespace string, body []byte) error {
 	t.Helper()
 	return post(t, resource, namespace).Body(body).Do(t.Context()).Error()
 }
 
-func post(t testing.TB, resource, namespace string) *rest.Request {
+func post(t rapid.TB, resource, namespace string) *rest.Request {
 	t.Helper()
 	config := rest.CopyConfig(shared.Config)
 	config.GroupVersion = &budgetv1alpha1.GroupVersion
