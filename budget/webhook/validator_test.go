@@ -128,7 +128,7 @@ func TestErrorsAreThoseOfCompile(t *testing.T) {
 		t.Fatalf("the budget has only %d faults", len(faults))
 	}
 	_, err := webhook.Validator{}.ValidateCreate(t.Context(), bad)
-	status, ok := err.(interface{ Status() metav1.Status }) //nolint:errorlint // the library makes no chain here
+	status, ok := err.(interface{ Status() metav1.Status })
 	if !ok {
 		t.Fatalf("%v is no API status", err)
 	}
