@@ -7,7 +7,7 @@ import "k8s.io/apimachinery/pkg/api/resource"
 type Amounts struct {
 	// costUSD is money in dollars.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).sign() >= 0",message="must not be negative"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('0')) >= 0",message="must be an amount of dollars that is not negative"
 	CostUSD *resource.Quantity `json:"costUSD,omitempty"`
 	// inputTokens are the tokens that a model read.
 	// +optional
@@ -21,7 +21,7 @@ type Amounts struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=meter
-	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:MaxItems=256
 	Meters []MeterAmount `json:"meters,omitempty"`
 }
 
@@ -39,7 +39,7 @@ type MeterAmount struct {
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=63
 // +kubebuilder:validation:Pattern=`^[A-Za-z]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`
-// +kubebuilder:validation:XValidation:rule="!(self in ['costUSD','inputTokens','outputTokens'])",message="has a field of its own"
+// +kubebuilder:validation:XValidation:rule="!(self in ['costUSD','inputTokens','outputTokens'])",message="this meter has a field of its own"
 type MeterName string
 
 // Basis says where a figure comes from.

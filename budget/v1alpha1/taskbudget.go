@@ -16,8 +16,13 @@ import (
 // +kubebuilder:printcolumn:name="Used",type=string,JSONPath=`.status.used.costUSD`
 // +kubebuilder:printcolumn:name="Held",type=string,JSONPath=`.status.held.costUSD`
 // +kubebuilder:printcolumn:name="Percent",type=integer,JSONPath=`.status.percent`
-// +kubebuilder:printcolumn:name="Resets",type=date,JSONPath=`.status.periodEnd`
+// +kubebuilder:printcolumn:name="Resets",type=string,JSONPath=`.status.periodEnd`
 // +kubebuilder:printcolumn:name="Degraded",type=string,JSONPath=`.status.conditions[?(@.type=="Degraded")].status`
+// +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.spec.period.timezone`,priority=1
+// +kubebuilder:printcolumn:name="Action",type=string,JSONPath=`.spec.action`,priority=1
+// +kubebuilder:printcolumn:name="Tokens in",type=integer,JSONPath=`.spec.maxInputTokens`,priority=1
+// +kubebuilder:printcolumn:name="Tokens out",type=integer,JSONPath=`.spec.maxOutputTokens`,priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type TaskBudget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -31,17 +36,20 @@ type TaskBudget struct {
 
 // TaskBudgetSpec says which tasks a budget is for and what they may spend.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.maxCostUSD) || has(self.maxInputTokens) || has(self.maxOutputTokens) || (has(self.limits) && size(self.limits) > 0)",message="at least one of maxCostUSD, maxInputTokens, maxOutputTokens and limits is required"
+// At least one of maxCostUSD, maxInputTokens, maxOutputTokens and limits is
+// required.
 type TaskBudgetSpec struct {
 	// taskSelector selects the tasks by their labels; {} selects every task
 	// of the namespace. Required.
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In','NotIn','Exists','DoesNotExist'])",message="an operator is one of In, NotIn, Exists and DoesNotExist"
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, !(e.operator in ['In','NotIn']) || (has(e.values) && size(e.values) > 0))",message="In and NotIn need values"
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, !(e.operator in ['Exists','DoesNotExist']) || !has(e.values) || size(e.values) == 0)",message="Exists and DoesNotExist take no values"
 	TaskSelector *metav1.LabelSelector `json:"taskSelector"`
 	// period cuts the time into windows; each has the whole limit. Required.
 	Period Period `json:"period"`
-	// maxCostUSD limits the cost in dollars. Absent is no limit, 0 always
-	// refuses.
+	// maxCostUSD limits the cost in dollars, as a number or as text: 12.50,
+	// "12.50" and 12500m are the same. Absent is no limit, 0 always refuses.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).sign() >= 0",message="must not be negative"
 	MaxCostUSD *resource.Quantity `json:"maxCostUSD,omitempty"`
 	// maxInputTokens limits the input tokens. Absent is no limit, 0 always
 	// refuses.
@@ -73,6 +81,7 @@ type TaskBudgetSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=317
+	// +kubebuilder:validation:items:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`
 	GroupBy []string `json:"groupBy,omitempty"`
 	// defaultEstimate is what a task is expected to spend that comes without
 	// an estimate of its own.
@@ -91,6 +100,7 @@ type TaskBudgetSpec struct {
 	// would be forgotten while it counts.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9223372036
 	RecordTTLSeconds *int64 `json:"recordTTLSeconds,omitempty"`
 }
 
