@@ -1,0 +1,2 @@
+// Package controller .
+package controller
