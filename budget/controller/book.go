@@ -103,7 +103,16 @@ func (b *Book) forgetRecord(tr *budgetv1alpha1.TaskRecord) {
 	b.changed(s, tr.Spec.TaskLabels)
 }
 
+// watchHold follows a hold that the watch has delivered.
+func (b *Book) watchHold(th *budgetv1alpha1.TaskHold) {
+	b.followHold(th)
+	b.shelf(th.Namespace).watchedHold(types.UID(th.Name))
+}
+
 func (b *Book) followHold(th *budgetv1alpha1.TaskHold) {
+	if th.Name == fenceName {
+		return
+	}
 	s := b.shelf(th.Namespace)
 	s.setHold(th)
 	b.scheduleCheck(th.Namespace, types.UID(th.Name))
@@ -112,6 +121,9 @@ func (b *Book) followHold(th *budgetv1alpha1.TaskHold) {
 
 // loseHold follows a TaskHold that was deleted.
 func (b *Book) loseHold(th *budgetv1alpha1.TaskHold) {
+	if th.Name == fenceName {
+		return
+	}
 	s := b.shelf(th.Namespace)
 	if s.vanish(th.Name) {
 		b.checks.add(requestOf(th))

@@ -26,7 +26,7 @@ func (b *Book) feed(ctx context.Context, informers cache.Informers) error {
 			func(tb *budgetv1alpha1.TaskBudget) { b.followBudget(client.ObjectKeyFromObject(tb), tb) },
 			func(tb *budgetv1alpha1.TaskBudget) { b.followBudget(client.ObjectKeyFromObject(tb), nil) })},
 		{&budgetv1alpha1.TaskRecord{}, follow(b.followRecord, b.forgetRecord)},
-		{&budgetv1alpha1.TaskHold{}, follow(b.followHold, b.loseHold)},
+		{&budgetv1alpha1.TaskHold{}, follow(b.watchHold, b.loseHold)},
 	} {
 		informer, err := informers.GetInformer(ctx, f.object, cache.BlockUntilSynced(false))
 		if err != nil {

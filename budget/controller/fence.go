@@ -1,2 +1,222 @@
 package controller
 
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/bursar-dev/bursar/budget"
+	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+)
+
+// The fence of a namespace is a TaskHold of its own that holds nothing. It
+// repeats the hold that was admitted last: the claim. A replica that wants to
+// admit
+//
+//  1. reads the fence, and makes sure that it knows the claim's hold,
+//  2. decides,
+//  3. writes its own hold into the fence as the next claim, on condition that
+//     nobody has moved the fence since, and otherwise starts again,
+//  4. creates the hold.
+//
+// Holds are thus created in the order of their claims, and who has been told of
+// one by its watch has been told of all before it. Where a replica ends between
+// 3 and 4, the next one creates the hold that was claimed: its task will be
+// admitted with it.
+const (
+	fenceName       = "fence"
+	claimAnnotation = "bursar.dev/claim"
+	fenceTries      = 10
+	// patience is how long a watch may take to deliver a claimed hold before
+	// the holds are read from the API server.
+	patience = 250 * time.Millisecond
+)
+
+// claim is the hold that was admitted last.
+type claim struct {
+	Name string                      `json:"name"`
+	Spec budgetv1alpha1.TaskHoldSpec `json:"spec"`
+}
+
+func (c *claim) uid() types.UID {
+	if c == nil {
+		return ""
+	}
+	return types.UID(c.Name)
+}
+
+// errContended says that other replicas were always faster.
+var errContended = errors.New("bursar: the fence of the namespace is contended, try again")
+
+// decideFenced decides in the memory of this process, and makes sure that it was
+// up to date when the decision counts.
+func (g *Gate[T]) decideFenced(ctx context.Context, task T, asked budget.Task, now time.Time) (budget.Decision, error) {
+	s := g.book.shelf(asked.Namespace)
+	for range fenceTries {
+		fence, last, err := g.book.readFence(ctx, asked.Namespace)
+		if err != nil {
+			return unready(asked, now), err
+		}
+		if err := g.book.catchUp(ctx, s, last); err != nil {
+			return unready(asked, now), err
+		}
+		if last.uid() != asked.UID {
+			s.dropUnstored(asked.UID)
+		}
+		d, _ := g.decide(ctx, task, asked, now)
+		known, _, held := s.held(asked.UID)
+		if !d.Allowed || last.uid() == asked.UID || held && known.stored {
+			return d, nil
+		}
+		err = g.book.moveFence(ctx, fence, &known)
+		switch {
+		case err == nil:
+			s.setCaughtUp(asked.UID)
+			return d, nil
+		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+			g.book.release(asked.Namespace, asked.UID)
+		case refused(err):
+			g.book.release(asked.Namespace, asked.UID)
+			return unready(asked, now), fmt.Errorf("move the fence of namespace %s: %w", asked.Namespace, err)
+		default: // it may have been moved
+			g.book.scheduleCheck(asked.Namespace, asked.UID)
+			return unready(asked, now), fmt.Errorf("move the fence of namespace %s: %w", asked.Namespace, err)
+		}
+	}
+	return unready(asked, now), errContended
+}
+
+// readFence reads the fence from the API server, and makes it where there is
+// none.
+func (b *Book) readFence(ctx context.Context, namespace string) (*budgetv1alpha1.TaskHold, *claim, error) {
+	fence := &budgetv1alpha1.TaskHold{}
+	err := b.live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: fenceName}, fence)
+	if apierrors.IsNotFound(err) {
+		fence = newFence(namespace)
+		err = b.client.Create(ctx, fence)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the fence of namespace %s: %w", namespace, err)
+	}
+	text := fence.Annotations[claimAnnotation]
+	if text == "" {
+		return fence, nil, nil
+	}
+	last := &claim{}
+	if err := json.Unmarshal([]byte(text), last); err != nil {
+		return nil, nil, fmt.Errorf("the fence of namespace %s, TaskHold %s, can't be read: %w; correct it, or delete it", namespace, fenceName, err)
+	}
+	return fence, last, nil
+}
+
+// newFence is a hold that expired long ago.
+func newFence(namespace string) *budgetv1alpha1.TaskHold {
+	past := metav1.NewTime(time.Unix(0, 0))
+	return &budgetv1alpha1.TaskHold{
+		ObjectMeta: metaOf(types.NamespacedName{Namespace: namespace, Name: fenceName}),
+		Spec: budgetv1alpha1.TaskHoldSpec{
+			TaskRef: budgetv1alpha1.TaskReference{UID: fenceName, Name: fenceName}, AdmittedAt: past, ExpiresAt: past,
+		},
+	}
+}
+
+// moveFence makes a hold the claim, if the fence is still as it was read.
+func (b *Book) moveFence(ctx context.Context, fence *budgetv1alpha1.TaskHold, h *holding) error {
+	th := budget.NewTaskHold(h.hold, h.task)
+	text, err := json.Marshal(claim{Name: th.Name, Spec: th.Spec})
+	if err != nil {
+		return err
+	}
+	metav1.SetMetaDataAnnotation(&fence.ObjectMeta, claimAnnotation, string(text))
+	return b.client.Update(ctx, fence)
+}
+
+// catchUp makes sure that the ledger has every hold up to the claim.
+func (b *Book) catchUp(ctx context.Context, s *shelf, last *claim) error {
+	if last != nil {
+		const pause = 5 * time.Millisecond
+		err := wait.PollUntilContextTimeout(ctx, pause, patience, true, func(context.Context) (bool, error) {
+			return s.isCaughtUp(last.uid()), nil
+		})
+		if err == nil {
+			s.setCaughtUp(last.uid())
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if err := b.readHoldsOf(ctx, s.namespace); err != nil {
+		return err
+	}
+	if last == nil {
+		return nil
+	}
+	if err := b.help(ctx, s, last); err != nil {
+		return fmt.Errorf("store the hold that was claimed last: %w", err)
+	}
+	s.setCaughtUp(last.uid())
+	return nil
+}
+
+// help creates a hold that was claimed and is not there, unless its task is
+// recorded by now.
+func (b *Book) help(ctx context.Context, s *shelf, last *claim) error {
+	th := &budgetv1alpha1.TaskHold{ObjectMeta: metaOf(types.NamespacedName{Namespace: s.namespace, Name: last.Name}), Spec: last.Spec}
+	if known, _, ok := s.held(last.uid()); ok && known.stored {
+		return nil
+	}
+	tr, err := b.findRecord(ctx, b.live, taskOf(th))
+	if err != nil {
+		return err
+	}
+	if tr != nil {
+		b.followRecord(tr)
+		return nil
+	}
+	th.Labels = th.Spec.TaskLabels
+	err = b.client.Create(ctx, th)
+	if apierrors.IsAlreadyExists(err) {
+		err = b.live.Get(ctx, client.ObjectKeyFromObject(th), th)
+	}
+	if err != nil {
+		return err
+	}
+	b.followHold(th)
+	return nil
+}
+
+// isCaughtUp reports that the watch has delivered a claimed hold, or that the
+// claim is the one that was caught up with last.
+func (s *shelf) isCaughtUp(uid types.UID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.caughtUp == uid {
+		return true
+	}
+	known, ok := s.holds[uid]
+	return ok && known.watched
+}
+
+func (s *shelf) setCaughtUp(uid types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.caughtUp = uid
+}
+
+// dropUnstored lets go of a hold that was never claimed.
+func (s *shelf) dropUnstored(uid types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := s.holds[uid]; ok && !known.stored {
+		s.release(uid)
+	}
+}

@@ -76,7 +76,7 @@ func (g *Gate[T]) admit(ctx context.Context, task T, now time.Time) (Result, err
 	}
 	decide := g.decide
 	if g.book.options.Mode == Fenced {
-		decide = g.decide
+		decide = g.decideFenced
 	}
 	d, err := decide(ctx, task, asked, now)
 	switch {

@@ -40,14 +40,15 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, o Options) (*Book, 
 		name       string
 		from       *inbox
 		reconciler reconcile.Reconciler
+		everywhere bool // each replica needs it for its own memory
 	}{
-		{"budgets", b.statuses, newStatusKeeper(b)},
-		{"records", b.expiries, &expiryKeeper{b}},
-		{"holds", b.checks, &holdKeeper{b}},
+		{"budgets", b.statuses, newStatusKeeper(b), false},
+		{"records", b.expiries, &expiryKeeper{b}, false},
+		{"holds", b.checks, &holdKeeper{b}, b.options.Mode == Fenced},
 	} {
 		err := ctrl.NewControllerManagedBy(mgr).Named(b.options.ControllerName + "-" + c.name).
 			WatchesRawSource(c.from).
-			WithOptions(controller.Options{MaxConcurrentReconciles: 2}).
+			WithOptions(controller.Options{MaxConcurrentReconciles: 2, NeedLeaderElection: new(!c.everywhere)}).
 			Complete(c.reconciler)
 		if err != nil {
 			return nil, fmt.Errorf("bursar: controller of %s: %w", c.name, err)

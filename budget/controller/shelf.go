@@ -30,6 +30,8 @@ type shelf struct {
 	// the labels that say which budgets they might count in.
 	unread  map[string]labels.Set
 	waiting map[waiterKey]*waiter
+	// caughtUp is the claim up to which all holds are known, under [Fenced].
+	caughtUp types.UID
 }
 
 // shelved is a budget as it was compiled.
@@ -47,6 +49,8 @@ type holding struct {
 	// then it may or may not be.
 	stored  bool
 	version string // resourceVersion of the TaskHold
+	// watched says that the watch has delivered the TaskHold.
+	watched bool
 	// vanished says that the TaskHold was deleted. The hold counts all the same
 	// until it is known whether a record has taken its place.
 	vanished bool
@@ -174,14 +178,24 @@ func (s *shelf) setHold(th *budgetv1alpha1.TaskHold) {
 		return
 	}
 	delete(s.unread, key)
-	if known, ok := s.holds[hold.UID]; ok && newer(known.version, th.ResourceVersion) {
+	known, ok := s.holds[hold.UID]
+	if ok && newer(known.version, th.ResourceVersion) {
 		return
 	}
 	if err := s.ledger.Renew(hold); err != nil {
 		s.unread[key] = labels.Set(hold.Labels)
 		return
 	}
-	s.holds[hold.UID] = &holding{hold: hold, task: taskOf(th), stored: true, version: th.ResourceVersion}
+	s.holds[hold.UID] = &holding{hold: hold, task: taskOf(th), stored: true, version: th.ResourceVersion, watched: ok && known.watched}
+}
+
+// watchedHold notes that the watch has delivered a hold.
+func (s *shelf) watchedHold(uid types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := s.holds[uid]; ok {
+		known.watched = true
+	}
 }
 
 // newer reports whether a known version comes after another one.

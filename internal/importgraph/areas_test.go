@@ -23,7 +23,7 @@ var areas = []area{
 	{dir: "usage/ledgertest", planned: true},
 	{dir: "budget", pure: true},
 	{dir: "budget/v1alpha1", pure: true},
-	{dir: "budget/controller", planned: true},
+	{dir: "budget/controller"},
 	{dir: "budget/webhook", planned: true},
 	{dir: "podspec", pure: true},
 	{dir: "policy", pure: true},
