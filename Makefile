@@ -72,6 +72,7 @@ generate: ## Write the generated files again: deep copies, CRDs, the role, go:ge
 ifneq ($(wildcard budget/v1alpha1/*.go),)
 	$(TOOL) controller-gen object paths=./budget/v1alpha1
 	$(TOOL) controller-gen crd paths=./budget/v1alpha1 output:crd:artifacts:config=budget/v1alpha1/crds
+	$(GO) run ./internal/crdfinish budget/v1alpha1/crds/*.yaml
 endif
 ifneq ($(wildcard budget/controller/*.go),)
 	$(TOOL) controller-gen rbac:roleName=bursar paths=./budget/controller output:rbac:dir=budget/controller

@@ -7,15 +7,17 @@ import "k8s.io/apimachinery/pkg/api/resource"
 type Amounts struct {
 	// costUSD is money in dollars.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).sign() >= 0",message="must not be negative"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).sign() >= 0",message="must be an amount of dollars that is not negative"
 	CostUSD *resource.Quantity `json:"costUSD,omitempty"`
 	// inputTokens are the tokens that a model read.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	InputTokens *int64 `json:"inputTokens,omitempty"`
 	// outputTokens are the tokens that a model wrote.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	OutputTokens *int64 `json:"outputTokens,omitempty"`
 	// meters are the amounts of every other meter.
 	// +optional
@@ -31,6 +33,7 @@ type MeterAmount struct {
 	Meter MeterName `json:"meter"`
 	// amount is in the unit of the meter.
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	Amount int64 `json:"amount"`
 }
 
@@ -39,7 +42,7 @@ type MeterAmount struct {
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=63
 // +kubebuilder:validation:Pattern=`^[A-Za-z]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`
-// +kubebuilder:validation:XValidation:rule="!(self in ['costUSD','inputTokens','outputTokens'])",message="has a field of its own"
+// +kubebuilder:validation:XValidation:rule="!(self in ['costUSD','inputTokens','outputTokens'])",message="this meter has a field of its own"
 type MeterName string
 
 // Basis says where a figure comes from.

@@ -31,27 +31,32 @@ type TaskBudget struct {
 
 // TaskBudgetSpec says which tasks a budget is for and what they may spend.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.maxCostUSD) || has(self.maxInputTokens) || has(self.maxOutputTokens) || (has(self.limits) && size(self.limits) > 0)",message="at least one of maxCostUSD, maxInputTokens, maxOutputTokens and limits is required"
+// At least one of maxCostUSD, maxInputTokens, maxOutputTokens and limits is
+// required.
 type TaskBudgetSpec struct {
 	// taskSelector selects the tasks by their labels; {} selects every task
 	// of the namespace. Required.
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In','NotIn','Exists','DoesNotExist'])",message="an operator is one of In, NotIn, Exists and DoesNotExist"
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, !(e.operator in ['In','NotIn']) || (has(e.values) && size(e.values) > 0))",message="In and NotIn need values"
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, !(e.operator in ['Exists','DoesNotExist']) || !has(e.values) || size(e.values) == 0)",message="Exists and DoesNotExist take no values"
 	TaskSelector *metav1.LabelSelector `json:"taskSelector"`
 	// period cuts the time into windows; each has the whole limit. Required.
 	Period Period `json:"period"`
-	// maxCostUSD limits the cost in dollars. Absent is no limit, 0 always
-	// refuses.
+	// maxCostUSD limits the cost in dollars, as a number or as text: 12.50,
+	// "12.50" and 12500m are the same. Absent is no limit, 0 always refuses.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).sign() >= 0",message="must not be negative"
 	MaxCostUSD *resource.Quantity `json:"maxCostUSD,omitempty"`
 	// maxInputTokens limits the input tokens. Absent is no limit, 0 always
 	// refuses.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	MaxInputTokens *int64 `json:"maxInputTokens,omitempty"`
 	// maxOutputTokens limits the output tokens. Absent is no limit, 0 always
 	// refuses.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	MaxOutputTokens *int64 `json:"maxOutputTokens,omitempty"`
 	// limits limits every other meter.
 	// +optional
@@ -73,6 +78,7 @@ type TaskBudgetSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=317
+	// +kubebuilder:validation:items:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`
 	GroupBy []string `json:"groupBy,omitempty"`
 	// defaultEstimate is what a task is expected to spend that comes without
 	// an estimate of its own.
@@ -91,6 +97,7 @@ type TaskBudgetSpec struct {
 	// would be forgotten while it counts.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9223372036
 	RecordTTLSeconds *int64 `json:"recordTTLSeconds,omitempty"`
 }
 
@@ -100,6 +107,7 @@ type Limit struct {
 	Meter MeterName `json:"meter"`
 	// max is the limit in the unit of the meter; 0 always refuses.
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	Max int64 `json:"max"`
 }
 

@@ -12,6 +12,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Cost",type=string,JSONPath=`.spec.amounts.costUSD`
 // +kubebuilder:printcolumn:name="Admitted",type=date,JSONPath=`.spec.admittedAt`
 // +kubebuilder:printcolumn:name="Expires",type=string,JSONPath=`.spec.expiresAt`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == self.spec.taskRef.uid",message="metadata.name must be the task's UID, which is spec.taskRef.uid"
 type TaskHold struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -20,13 +21,16 @@ type TaskHold struct {
 	Spec TaskHoldSpec `json:"spec"`
 }
 
-// TaskHoldSpec is what is set aside for a task, and how long.
+// TaskHoldSpec is what is set aside for a task, and how long. The snapshot of
+// the labels never changes.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.taskLabels) == has(oldSelf.taskLabels) && (!has(self.taskLabels) || self.taskLabels == oldSelf.taskLabels)",message="taskLabels are immutable: they are the snapshot of the admission"
 type TaskHoldSpec struct {
 	// taskRef says which task it is.
 	TaskRef TaskReference `json:"taskRef"`
 	// taskLabels are the task's labels as they were when it was admitted.
 	// +optional
-	// +kubebuilder:validation:MaxProperties=128
+	// +kubebuilder:validation:MaxProperties=1024
 	TaskLabels map[string]string `json:"taskLabels,omitempty"`
 	// amounts is what is set aside. Where a meter is absent, each budget sets
 	// aside its own default estimate.

@@ -13,6 +13,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Model",type=string,JSONPath=`.spec.model`
 // +kubebuilder:printcolumn:name="Cost",type=string,JSONPath=`.spec.usage.costUSD`
 // +kubebuilder:printcolumn:name="Completed",type=date,JSONPath=`.spec.completionTime`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == self.spec.taskRef.uid",message="metadata.name must be the task's UID, which is spec.taskRef.uid"
 type TaskRecord struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -32,7 +33,7 @@ type TaskRecordSpec struct {
 	// decide in which budgets the record counts; the record's own labels are
 	// for listing only.
 	// +optional
-	// +kubebuilder:validation:MaxProperties=128
+	// +kubebuilder:validation:MaxProperties=1024
 	TaskLabels map[string]string `json:"taskLabels,omitempty"`
 	// type is what sort of worker did the task.
 	// +optional
@@ -51,7 +52,7 @@ type TaskRecordSpec struct {
 	// startTime is when the task began to work.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
-	// completionTime decides in which window the record counts.
+	// completionTime decides in which window the record counts. Required.
 	CompletionTime metav1.Time `json:"completionTime"`
 	// usage is what the task spent.
 	// +optional

@@ -55,6 +55,8 @@ type replica struct {
 	clock    clock.Clock
 }
 
+type object = client.Object
+
 // settings of a replica.
 type settings struct {
 	options controller.Options
@@ -312,4 +314,18 @@ func (w *world) awaitStatus(name, what string, right func(budgetv1alpha1.TaskBud
 		return nil
 	})
 	return tb.Status
+}
+
+// count checks how many records or holds there are.
+func (w *world) count(what string, want int) func(context.Context) error {
+	return func(context.Context) error {
+		got := len(w.records())
+		if what == "holds" {
+			got = len(w.holds())
+		}
+		if got != want {
+			return fmt.Errorf("%d %s, want %d", got, what, want)
+		}
+		return nil
+	}
 }
