@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -63,6 +64,7 @@ func install(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		text = bytes.ReplaceAll(text, []byte("quantity(string(self)).sign()"), []byte("sign(quantity(string(self)))"))
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		if err := yaml.UnmarshalStrict(text, crd); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
