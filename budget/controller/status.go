@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -31,6 +32,9 @@ type statusKeeper struct {
 func newStatusKeeper(b *Book) *statusKeeper {
 	return &statusKeeper{book: b, clock: clock.RealClock{}, written: map[reconcile.Request]time.Time{}}
 }
+
+// staleAfter is how long a cache may take to see a write.
+const staleAfter = 50 * time.Millisecond
 
 // Reconcile implements reconcile.Reconciler.
 func (k *statusKeeper) Reconcile(ctx context.Context, key reconcile.Request) (reconcile.Result, error) {
@@ -67,8 +71,14 @@ func (k *statusKeeper) write(ctx context.Context, key reconcile.Request, tb *bud
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	tb.Status = status
-	if err := k.book.client.Status().Update(ctx, tb); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(fmt.Errorf("write the status of TaskBudget %s: %w", key.NamespacedName, err))
+	err := k.book.client.Status().Update(ctx, tb)
+	switch {
+	case apierrors.IsConflict(err):
+		return reconcile.Result{RequeueAfter: staleAfter}, nil // the cache has not seen the last write yet
+	case apierrors.IsNotFound(err):
+		return reconcile.Result{}, nil
+	case err != nil:
+		return reconcile.Result{}, fmt.Errorf("write the status of TaskBudget %s: %w", key.NamespacedName, err)
 	}
 	k.note(key)
 	for _, threshold := range news {
