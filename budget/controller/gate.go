@@ -83,7 +83,10 @@ func (g *Gate[T]) admit(ctx context.Context, task T, now time.Time) (Result, err
 	case err != nil:
 		return Result{Decision: d}, err
 	case !d.Allowed:
-		return Result{RequeueAfter: d.RequeueAfter(), Decision: d}, g.refuse(ctx, task, &d)
+		if err := g.refuse(ctx, task, &d); err != nil {
+			return Result{Decision: d}, err
+		}
+		return Result{RequeueAfter: d.RequeueAfter(), Decision: d}, nil
 	}
 	return g.start(ctx, task, d)
 }

@@ -21,6 +21,9 @@ type meter struct {
 	// server all the same, and only the answer is lost.
 	writes, dieAt int
 	reach, dead   bool
+	// flaky loses every second write, and the answer of every second one of
+	// those that are not lost, and goes on.
+	flaky bool
 	// fail lets a write fail without any effect, if it gives an error.
 	fail func(verb string, o runtime.Object) error
 }
@@ -60,6 +63,9 @@ func (m *meter) write(verb string, o runtime.Object, do func() error) error {
 	dies := m.writes == m.dieAt
 	m.dead = dies
 	reach := m.reach
+	if m.flaky && m.writes%2 == 0 {
+		dies, reach = true, m.writes%4 == 0
+	}
 	m.mu.Unlock()
 	m.count(verb, o)
 	if !dies {

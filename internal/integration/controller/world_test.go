@@ -65,6 +65,7 @@ type settings struct {
 	idle    bool
 	workers int
 	manager func(*ctrl.Options)
+	config  *rest.Config
 }
 
 // start runs a host in the world until the test ends or stop is called.
@@ -103,7 +104,10 @@ func (w *world) run(s settings) *replica {
 	if s.manager != nil {
 		s.manager(&options)
 	}
-	mgr, err := ctrl.NewManager(shared.Config, options)
+	if s.config == nil {
+		s.config = shared.Config
+	}
+	mgr, err := ctrl.NewManager(s.config, options)
 	must(w.t, err)
 	s.options.Clock, s.options.Metrics, s.options.Namespaces = w.clock, r.registry, []string{w.namespace}
 	if s.options.Events == nil {
