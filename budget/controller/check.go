@@ -162,4 +162,3 @@ func (k *holdKeeper) charge(ctx context.Context, known holding) error {
 func terminating(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
-

@@ -57,9 +57,13 @@ func (c *claim) uid() types.UID {
 var errContended = errors.New("bursar: the fence of the namespace is contended, try again")
 
 // decideFenced decides in the memory of this process, and makes sure that it was
-// up to date when the decision counts.
+// up to date when an admission counts. A refusal may rest on what is out of date
+// by now: whatever makes room wakes the task.
 func (g *Gate[T]) decideFenced(ctx context.Context, task T, asked budget.Task, now time.Time) (budget.Decision, error) {
 	s := g.book.shelf(asked.Namespace)
+	if d, err := g.decide(ctx, task, asked, now); err != nil || !d.Allowed || s.isStored(asked.UID) {
+		return d, err
+	}
 	for range fenceTries {
 		fence, last, err := g.book.readFence(ctx, asked.Namespace)
 		if err != nil {
@@ -72,10 +76,10 @@ func (g *Gate[T]) decideFenced(ctx context.Context, task T, asked budget.Task, n
 			s.dropUnstored(asked.UID)
 		}
 		d, _ := g.decide(ctx, task, asked, now)
-		known, _, held := s.held(asked.UID)
-		if !d.Allowed || last.uid() == asked.UID || held && known.stored {
+		if !d.Allowed || last.uid() == asked.UID || s.isStored(asked.UID) {
 			return d, nil
 		}
+		known, _, _ := s.held(asked.UID)
 		err = g.book.moveFence(ctx, fence, &known)
 		switch {
 		case err == nil:
@@ -210,6 +214,12 @@ func (s *shelf) setCaughtUp(uid types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.caughtUp = uid
+}
+
+// isStored reports that a task has a hold that is known to be stored.
+func (s *shelf) isStored(uid types.UID) bool {
+	known, _, ok := s.held(uid)
+	return ok && known.stored
 }
 
 // dropUnstored lets go of a hold that was never claimed.

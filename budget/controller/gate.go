@@ -197,4 +197,3 @@ func (b *Book) Waiting(namespace string) int {
 	defer s.mu.Unlock()
 	return len(s.waiting)
 }
-

@@ -31,7 +31,7 @@ func (b *Book) storeHold(ctx context.Context, uid types.UID, now time.Time, name
 	if !ok {
 		return usage.Hold{}, fmt.Errorf("the hold of task %s in namespace %s was released while it was stored", uid, namespace)
 	}
-	if known.stored {
+	if known.stored && !known.vanished {
 		return known.hold, nil
 	}
 	th := budget.NewTaskHold(known.hold, known.task)

@@ -163,7 +163,15 @@ func compare(standing *budgetv1alpha1.TaskRecord, c usage.Completion) *ConflictE
 	}
 	c.Hold = &hold
 	found, err := usage.RecordUsage(c)
-	if err != nil || recorded.Equal(found) {
+	if err != nil {
+		return nil
+	}
+	for meter, figure := range recorded.Usage {
+		if figure.Basis == usage.Priced || found.Usage[meter].Basis == usage.Priced {
+			found.Usage[meter] = figure // prices change, and the one at the time stands
+		}
+	}
+	if recorded.Equal(found) {
 		return nil
 	}
 	return &ConflictError{Recorded: recorded, Found: found}

@@ -115,4 +115,3 @@ func (k *statusKeeper) forget(key reconcile.Request) {
 	k.mu.Unlock()
 	k.book.tell.forgetBudget(key.Namespace, key.Name)
 }
-

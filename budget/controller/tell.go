@@ -78,7 +78,7 @@ func newMeters(r prometheus.Registerer) (*meters, error) {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return register(r, prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "bursar", Name: name, Help: help}, labels), &faults)
 	}
-	const unit = ", in the unit of the meter (nano-USD for costUSD)"
+	const unit = ", in the unit of the meter (dollars for costUSD)"
 	m := &meters{
 		admissions: counter("admissions_total", "Answers of gates, by outcome and reason.", "outcome", "reason"),
 		records:    counter("records_total", "Figures of records that were written, by meter and basis.", "meter", "basis"),
@@ -133,19 +133,27 @@ func (t *teller) recorded(r *usage.Record) {
 func (t *teller) budget(tb *budgetv1alpha1.TaskBudget, r *budget.Rule, o *budget.Observation) {
 	for _, l := range r.Limits() {
 		labels := prometheus.Labels{"namespace": tb.Namespace, "budget": tb.Name, "meter": string(l.Meter)}
-		t.metrics.limit.With(labels).Set(float64(l.Max))
+		t.metrics.limit.With(labels).Set(shown(l.Meter, l.Max))
 		if o.Fault != nil || o.Outside != "" {
 			continue
 		}
 		used, held := o.Used[l.Meter], o.Held[l.Meter]
-		t.metrics.used.With(labels).Set(float64(used))
-		t.metrics.held.With(labels).Set(float64(held))
+		t.metrics.used.With(labels).Set(shown(l.Meter, used))
+		t.metrics.held.With(labels).Set(shown(l.Meter, held))
 		ratio := 1.0
 		if l.Max > 0 {
 			ratio = (float64(used) + float64(held)) / float64(l.Max)
 		}
 		t.metrics.ratio.With(labels).Set(ratio)
 	}
+}
+
+// shown is an amount as monitoring shows it.
+func shown(m usage.Meter, amount int64) float64 {
+	if m == usage.CostUSD {
+		return float64(amount) / float64(usage.USD)
+	}
+	return float64(amount)
 }
 
 // forgetBudget takes a budget out of the metrics.

@@ -215,4 +215,3 @@ func TestTheAPIServerIsAwayForAWhile(t *testing.T) {
 		return s.Used != nil && s.Used.CostUSD.String() == "700m"
 	})
 }
-

@@ -193,3 +193,18 @@ func TestA14_ManyTasksWaitAndFewAreWritten(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 }
+
+// spendAs records a task as another process would.
+func (w *world) spendAs(task *AgentTask, cost string, labels map[string]string) {
+	w.t.Helper()
+	record, err := usage.RecordUsage(usage.Completion{
+		Task:  usage.Task{UID: task.UID, Namespace: w.namespace, Name: task.Name},
+		Phase: usage.Succeeded, Labels: labels, CompletionTime: w.clock.Now(), Results: map[string]string{"cost-usd": cost},
+	})
+	must(w.t, err)
+	must(w.t, shared.Client.Create(w.t.Context(), budget.NewTaskRecord(record)))
+}
+
+func holdOf(w *world, task *AgentTask) *budgetv1alpha1.TaskHold {
+	return &budgetv1alpha1.TaskHold{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: string(task.UID)}}
+}
