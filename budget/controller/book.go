@@ -75,7 +75,7 @@ func (b *Book) shelf(namespace string) *shelf {
 // followBudget enters a budget, nil where it was deleted.
 func (b *Book) followBudget(name types.NamespacedName, tb *budgetv1alpha1.TaskBudget) {
 	s := b.shelf(name.Namespace)
-	changed := false
+	var changed bool
 	if tb == nil {
 		changed = s.dropBudget(name.Name)
 	} else {

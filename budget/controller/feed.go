@@ -95,8 +95,11 @@ func (s starter) Start(ctx context.Context) error {
 		}
 		return true, nil
 	})
+	if ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
-		return nil // ctx is done
+		return fmt.Errorf("bursar: %w", err)
 	}
 	s.book.fresh.Store(true)
 	log.FromContext(ctx).Info("Budgets are enforced", "mode", s.book.options.Mode)

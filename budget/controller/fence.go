@@ -56,46 +56,49 @@ func (c *claim) uid() types.UID {
 // errContended says that other replicas were always faster.
 var errContended = errors.New("bursar: the fence of the namespace is contended, try again")
 
-// decideFenced decides in the memory of this process, and makes sure that it was
-// up to date when an admission counts. A refusal may rest on what is out of date
-// by now: whatever makes room wakes the task.
-func (g *Gate[T]) decideFenced(ctx context.Context, task T, asked budget.Task, now time.Time) (budget.Decision, error) {
-	s := g.book.shelf(asked.Namespace)
-	if d, err := g.decide(ctx, task, asked, now); err != nil || !d.Allowed || s.isStored(asked.UID) {
-		return d, err
-	}
+// admitFenced makes sure that an admission that was decided in the memory of
+// this process still stands when it counts. (A refusal may rest on what is out
+// of date by now: whatever makes room wakes the task.)
+func (g *Gate[T]) admitFenced(ctx context.Context, task T, asked budget.Task, now time.Time) (budget.Decision, error) {
 	for range fenceTries {
-		fence, last, err := g.book.readFence(ctx, asked.Namespace)
-		if err != nil {
-			return unready(asked, now), err
-		}
-		if err := g.book.catchUp(ctx, s, last); err != nil {
-			return unready(asked, now), err
-		}
-		if last.uid() != asked.UID {
-			s.dropUnstored(asked.UID)
-		}
-		d, _ := g.decide(ctx, task, asked, now)
-		if !d.Allowed || last.uid() == asked.UID || s.isStored(asked.UID) {
-			return d, nil
-		}
-		known, _, _ := s.held(asked.UID)
-		err = g.book.moveFence(ctx, fence, &known)
+		d, passed, err := g.passFence(ctx, task, asked, now)
 		switch {
-		case err == nil:
-			s.setCaughtUp(asked.UID)
+		case err == nil && passed:
 			return d, nil
-		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-			g.book.release(asked.Namespace, asked.UID)
-		case refused(err):
-			g.book.release(asked.Namespace, asked.UID)
-			return unready(asked, now), fmt.Errorf("move the fence of namespace %s: %w", asked.Namespace, err)
-		default: // it may have been moved
-			g.book.scheduleCheck(asked.Namespace, asked.UID)
-			return unready(asked, now), fmt.Errorf("move the fence of namespace %s: %w", asked.Namespace, err)
+		case err != nil && !isMoved(err):
+			return unready(asked, now), fmt.Errorf("fence of namespace %s: %w", asked.Namespace, err)
 		}
 	}
 	return unready(asked, now), errContended
+}
+
+// isMoved reports that somebody else has moved the fence.
+func isMoved(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
+
+// passFence decides on a task with all that was admitted before in mind, and
+// moves the fence if it is admitted.
+func (g *Gate[T]) passFence(ctx context.Context, task T, asked budget.Task, now time.Time) (budget.Decision, bool, error) {
+	s := g.book.shelf(asked.Namespace)
+	fence, last, err := g.book.readFence(ctx, asked.Namespace)
+	if err != nil {
+		return budget.Decision{}, false, err
+	}
+	if err := g.book.catchUp(ctx, s, last); err != nil {
+		return budget.Decision{}, false, err
+	}
+	claimed := last.uid() == asked.UID
+	if !claimed {
+		s.dropUnstored(asked.UID)
+	}
+	d := g.decide(task, asked, now)
+	if !d.Allowed || claimed || s.isStored(asked.UID) {
+		return d, true, nil
+	}
+	if err := g.book.moveFence(ctx, fence, asked.UID); err != nil {
+		return d, false, err
+	}
+	s.setCaughtUp(asked.UID)
+	return d, true, nil
 }
 
 // readFence reads the fence from the API server, and makes it where there is
@@ -132,15 +135,28 @@ func newFence(namespace string) *budgetv1alpha1.TaskHold {
 	}
 }
 
-// moveFence makes a hold the claim, if the fence is still as it was read.
-func (b *Book) moveFence(ctx context.Context, fence *budgetv1alpha1.TaskHold, h *holding) error {
-	th := budget.NewTaskHold(h.hold, h.task)
+// moveFence makes the hold of a task the claim, if the fence is still as it was
+// read. Where it was not moved the hold is let go of; where nobody knows, it goes
+// on counting.
+func (b *Book) moveFence(ctx context.Context, fence *budgetv1alpha1.TaskHold, uid types.UID) error {
+	known, _, ok := b.shelf(fence.Namespace).held(uid)
+	if !ok {
+		return fmt.Errorf("the hold of task %s was released while the fence was moved", uid)
+	}
+	th := budget.NewTaskHold(known.hold, known.task)
 	text, err := json.Marshal(claim{Name: th.Name, Spec: th.Spec})
 	if err != nil {
 		return err
 	}
 	metav1.SetMetaDataAnnotation(&fence.ObjectMeta, claimAnnotation, string(text))
-	return b.client.Update(ctx, fence)
+	err = b.client.Update(ctx, fence)
+	switch {
+	case refused(err):
+		b.release(fence.Namespace, uid)
+	case err != nil:
+		b.scheduleCheck(fence.Namespace, uid)
+	}
+	return err
 }
 
 // catchUp makes sure that the ledger has every hold up to the claim.

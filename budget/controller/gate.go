@@ -74,15 +74,14 @@ func (g *Gate[T]) admit(ctx context.Context, task T, now time.Time) (Result, err
 	if !g.book.Ready() {
 		return Result{RequeueAfter: budget.MinRequeue, Decision: unready(asked, now)}, nil
 	}
-	decide := g.decide
-	if g.book.options.Mode == Fenced {
-		decide = g.decideFenced
+	d := g.decide(task, asked, now)
+	if g.book.options.Mode == Fenced && d.Allowed && !g.book.shelf(asked.Namespace).isStored(asked.UID) {
+		var err error
+		if d, err = g.admitFenced(ctx, task, asked, now); err != nil {
+			return Result{Decision: d}, err
+		}
 	}
-	d, err := decide(ctx, task, asked, now)
-	switch {
-	case err != nil:
-		return Result{Decision: d}, err
-	case !d.Allowed:
+	if !d.Allowed {
 		if err := g.refuse(ctx, task, &d); err != nil {
 			return Result{Decision: d}, err
 		}
@@ -107,11 +106,11 @@ func unready(task budget.Task, now time.Time) budget.Decision {
 }
 
 // decide decides in the memory of this process.
-func (g *Gate[T]) decide(_ context.Context, task T, asked budget.Task, now time.Time) (budget.Decision, error) {
+func (g *Gate[T]) decide(task T, asked budget.Task, now time.Time) budget.Decision {
 	s := g.book.shelf(asked.Namespace)
 	d, next := s.admit(asked, g.host.identity(task), now, g.host.holdTTL(task), g.inbox)
 	g.book.wakeTimes.at(wakeKey(asked.Namespace), next)
-	return d, nil
+	return d
 }
 
 // admit reserves, and notes a task that is refused as one that waits.
@@ -129,15 +128,15 @@ func (s *shelf) admit(task budget.Task, ref usage.Task, now time.Time, ttl time.
 
 // refuse tells a task why it waits.
 func (g *Gate[T]) refuse(ctx context.Context, task T, d *budget.Decision) error {
-	s, print := g.book.shelf(task.GetNamespace()), fingerprint(d)
+	s, mark := g.book.shelf(task.GetNamespace()), fingerprint(d)
 	told, version := s.toldOf(task.GetUID())
 	old, refusal := blocked(*g.host.Conditions(task)), d.Condition(task.GetGeneration())
 	switch {
-	case told == print && newer(version, task.GetResourceVersion()):
+	case told == mark && newer(version, task.GetResourceVersion()):
 		return nil // the task that was read does not know yet what it was told
-	case old != nil && told == print && old.ObservedGeneration == refusal.ObservedGeneration,
+	case old != nil && told == mark && old.ObservedGeneration == refusal.ObservedGeneration,
 		told == "" && tells(old, refusal):
-		s.tell(task.GetUID(), print, task.GetResourceVersion())
+		s.tell(task.GetUID(), mark, task.GetResourceVersion())
 		return nil
 	}
 	_, err := g.host.patchConditions(ctx, task, func(conditions *[]metav1.Condition) bool {
@@ -146,7 +145,7 @@ func (g *Gate[T]) refuse(ctx context.Context, task T, d *budget.Decision) error 
 	if err != nil {
 		return err
 	}
-	s.tell(task.GetUID(), print, task.GetResourceVersion())
+	s.tell(task.GetUID(), mark, task.GetResourceVersion())
 	log.FromContext(ctx).Info("Task waits for a budget", "reason", d.Reason(), "message", d.Message())
 	g.book.tell.blocked(task, d)
 	return nil

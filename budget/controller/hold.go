@@ -87,7 +87,7 @@ func refused(err error) bool {
 // no error if there is none.
 func (b *Book) deleteHold(ctx context.Context, namespace string, uid types.UID) error {
 	th := &budgetv1alpha1.TaskHold{ObjectMeta: metaOf(types.NamespacedName{Namespace: namespace, Name: string(uid)})}
-	if err := b.client.Delete(ctx, th); client.IgnoreNotFound(err) != nil {
+	if err := client.IgnoreNotFound(b.client.Delete(ctx, th)); err != nil {
 		return fmt.Errorf("delete TaskHold %s/%s: %w", namespace, uid, err)
 	}
 	b.release(namespace, uid)

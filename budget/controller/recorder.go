@@ -102,10 +102,10 @@ func (r *Recorder[T]) record(ctx context.Context, task T) error {
 			return err
 		}
 	}
-	conflict := compare(standing, completion)
-	err = r.settle(ctx, task)
-	if conflict != nil {
-		return errors.Join(conflict, err, r.report(ctx, task, conflict))
+	difference := compare(standing, completion)
+	err = errors.Join(difference, r.settle(ctx, task))
+	if conflict, ok := errors.AsType[*ConflictError](difference); ok {
+		return errors.Join(err, r.report(ctx, task, conflict))
 	}
 	return err
 }
@@ -145,10 +145,11 @@ func (r *Recorder[T]) create(ctx context.Context, c usage.Completion) (*budgetv1
 	return tr, nil
 }
 
-// compare holds a standing record against what the task says now. The snapshot
+// compare holds a standing record against what the task says now: a
+// [ConflictError] where they differ. The snapshot
 // and the amounts that stood in for missing figures are those of the record: the
 // hold is gone.
-func compare(standing *budgetv1alpha1.TaskRecord, c usage.Completion) *ConflictError {
+func compare(standing *budgetv1alpha1.TaskRecord, c usage.Completion) error {
 	recorded, faults := budget.RecordFrom(standing)
 	if len(faults) > 0 {
 		return nil // the book says so, on every budget that it might count in
@@ -164,7 +165,7 @@ func compare(standing *budgetv1alpha1.TaskRecord, c usage.Completion) *ConflictE
 	c.Hold = &hold
 	found, err := usage.RecordUsage(c)
 	if err != nil {
-		return nil
+		return fmt.Errorf("it is recorded, and says now what makes no record: %w", err)
 	}
 	for meter, figure := range recorded.Usage {
 		if figure.Basis == usage.Priced || found.Usage[meter].Basis == usage.Priced {

@@ -48,7 +48,7 @@ func standsStill(v *budget.Verdict) bool {
 // running are the figures in a condition's message that run. It lets a process
 // that was just started, and remembers no fingerprint, see that nothing has
 // changed. A wrong answer costs one write, or leaves older figures in a message.
-var running = regexp.MustCompile(`(used|held|for|of|ends at) [0-9][0-9.TZ:-]*`)
+var running = regexp.MustCompile(`(used|held|for|of|ends at) \d[\d.TZ:-]*`)
 
 // tells reports whether a condition tells of a refusal already.
 func tells(old, refusal *metav1.Condition) bool {

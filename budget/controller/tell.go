@@ -98,8 +98,7 @@ func newMeters(r prometheus.Registerer) (*meters, error) {
 
 func register[C prometheus.Collector](r prometheus.Registerer, c C, faults *[]error) C {
 	err := r.Register(c)
-	var already prometheus.AlreadyRegisteredError
-	if errors.As(err, &already) {
+	if already, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
 		if known, ok := already.ExistingCollector.(C); ok {
 			return known
 		}

@@ -39,13 +39,11 @@ func (s *shelf) await(task budget.Task, d *budget.Decision, from *inbox) *waiter
 	return w
 }
 
-// stopWaiting forgets a task that waits no longer and reports whether it did.
-func (s *shelf) stopWaiting(uid types.UID) bool {
+// stopWaiting forgets a task that waits no longer.
+func (s *shelf) stopWaiting(uid types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.waiting[uid]
 	delete(s.waiting, uid)
-	return ok
 }
 
 // toldOf gives what a waiting task's condition tells, and since which version
@@ -113,11 +111,10 @@ type answer struct {
 // can tell apart are asked for once.
 func (s *shelf) ask(w *waiter, now time.Time, answers map[string]answer) answer {
 	task := w.task
-	key := ""
 	if held, ok := s.ledger.Held(task.UID); ok && held.Live(now) {
 		return answer{next: now.Add(budget.MaxRequeue)} // it is admitted already
 	}
-	key = fmt.Sprint(task.Labels, task.Estimate)
+	key := fmt.Sprint(task.Labels, task.Estimate)
 	if a, ok := answers[key]; ok {
 		return a
 	}
