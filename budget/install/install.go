@@ -67,12 +67,12 @@ func Install(ctx context.Context, c client.Client, o Options) error {
 	defer cancel()
 	for _, object := range objects {
 		if err := o.apply(ctx, c, object); err != nil {
-			return fmt.Errorf("install CRD %s: %w", object.GetName(), err)
+			return fmt.Errorf("install CRD %s: %w", object.GetName(), explain(err))
 		}
 	}
 	for _, object := range objects {
 		if err := await(ctx, c, object.GetName(), established); err != nil {
-			return fmt.Errorf("install CRD %s: %w", object.GetName(), err)
+			return fmt.Errorf("install CRD %s: %w", object.GetName(), explain(err))
 		}
 	}
 	return nil
@@ -143,13 +143,20 @@ func (o Options) apply(ctx context.Context, c client.Client, object *unstructure
 		options = append(options, client.ForceOwnership)
 	}
 	err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), options...)
+	if err != nil && ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), err)
+	}
+	return err
+}
+
+// explain says what to do about an answer of the API server.
+func explain(err error) error {
 	switch {
 	case apierrors.IsConflict(err):
 		return fmt.Errorf("another manager owns fields of it: agree on one, or set Options.Force: %w", err)
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("the client may not apply it, which takes the verbs get, create and patch on customresourcedefinitions: %w", err)
-	case ctx.Err() != nil:
-		return errors.Join(context.Cause(ctx), err)
+		return fmt.Errorf("the client may not, it takes the verbs get, create and patch on customresourcedefinitions: %w", err)
+	default:
+		return err
 	}
-	return err
 }

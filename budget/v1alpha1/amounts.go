@@ -7,23 +7,21 @@ import "k8s.io/apimachinery/pkg/api/resource"
 type Amounts struct {
 	// costUSD is money in dollars.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).sign() >= 0",message="must be an amount of dollars that is not negative"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('0')) >= 0",message="must be an amount of dollars that is not negative"
 	CostUSD *resource.Quantity `json:"costUSD,omitempty"`
 	// inputTokens are the tokens that a model read.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	InputTokens *int64 `json:"inputTokens,omitempty"`
 	// outputTokens are the tokens that a model wrote.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	OutputTokens *int64 `json:"outputTokens,omitempty"`
 	// meters are the amounts of every other meter.
 	// +optional
 	// +listType=map
 	// +listMapKey=meter
-	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:MaxItems=256
 	Meters []MeterAmount `json:"meters,omitempty"`
 }
 
@@ -33,7 +31,6 @@ type MeterAmount struct {
 	Meter MeterName `json:"meter"`
 	// amount is in the unit of the meter.
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	Amount int64 `json:"amount"`
 }
 

@@ -28,7 +28,7 @@ type Period struct {
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`
 	// +kubebuilder:validation:XValidation:rule="!(self.lowerAscii().split('/')[0] in ['local','localtime','posixrules','factory','right','posix'])",message="write the name of a zone of the IANA time zone database, such as Europe/Berlin"
-	// +kubebuilder:validation:XValidation:rule="timestamp('2000-01-01T00:00:00Z').getHours(self) >= 0",message="the API server knows no time zone of this name",messageExpression="'the API server knows no time zone ' + self"
+	// +kubebuilder:validation:XValidation:rule="timestamp('2000-01-01T00:00:00Z').getHours(self) >= 0",message="the API server knows no time zone of this name"
 	Timezone string `json:"timezone,omitempty"`
 	// timeOfDay is when a Daily to Yearly window begins, as HH:MM; default 00:00.
 	// +optional
@@ -54,7 +54,6 @@ type Period struct {
 	// anchor is the instant from which a Cycle or Fixed period counts, in whole
 	// seconds.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!string(self).contains('.')",message="must be in whole seconds"
 	Anchor *metav1.Time `json:"anchor,omitempty"`
 	// unit is what a Cycle counts in.
 	// +optional

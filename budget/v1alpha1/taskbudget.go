@@ -16,8 +16,13 @@ import (
 // +kubebuilder:printcolumn:name="Used",type=string,JSONPath=`.status.used.costUSD`
 // +kubebuilder:printcolumn:name="Held",type=string,JSONPath=`.status.held.costUSD`
 // +kubebuilder:printcolumn:name="Percent",type=integer,JSONPath=`.status.percent`
-// +kubebuilder:printcolumn:name="Resets",type=date,JSONPath=`.status.periodEnd`
+// +kubebuilder:printcolumn:name="Resets",type=string,JSONPath=`.status.periodEnd`
 // +kubebuilder:printcolumn:name="Degraded",type=string,JSONPath=`.status.conditions[?(@.type=="Degraded")].status`
+// +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.spec.period.timezone`,priority=1
+// +kubebuilder:printcolumn:name="Action",type=string,JSONPath=`.spec.action`,priority=1
+// +kubebuilder:printcolumn:name="Tokens in",type=integer,JSONPath=`.spec.maxInputTokens`,priority=1
+// +kubebuilder:printcolumn:name="Tokens out",type=integer,JSONPath=`.spec.maxOutputTokens`,priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type TaskBudget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -50,13 +55,11 @@ type TaskBudgetSpec struct {
 	// refuses.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	MaxInputTokens *int64 `json:"maxInputTokens,omitempty"`
 	// maxOutputTokens limits the output tokens. Absent is no limit, 0 always
 	// refuses.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	MaxOutputTokens *int64 `json:"maxOutputTokens,omitempty"`
 	// limits limits every other meter.
 	// +optional
@@ -107,7 +110,6 @@ type Limit struct {
 	Meter MeterName `json:"meter"`
 	// max is the limit in the unit of the meter; 0 always refuses.
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:XValidation:rule="self >= 0",message="must be a whole number that fits 64 bits"
 	Max int64 `json:"max"`
 }
 

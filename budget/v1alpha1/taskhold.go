@@ -12,7 +12,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Cost",type=string,JSONPath=`.spec.amounts.costUSD`
 // +kubebuilder:printcolumn:name="Admitted",type=date,JSONPath=`.spec.admittedAt`
 // +kubebuilder:printcolumn:name="Expires",type=string,JSONPath=`.spec.expiresAt`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name == self.spec.taskRef.uid",message="metadata.name must be the task's UID, which is spec.taskRef.uid"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == self.spec.taskRef.uid || (oldSelf.hasValue() && oldSelf.value().spec.taskRef.uid == self.spec.taskRef.uid)",optionalOldSelf=true,message="metadata.name must be the task's UID, which is spec.taskRef.uid"
 type TaskHold struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -13,7 +13,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Model",type=string,JSONPath=`.spec.model`
 // +kubebuilder:printcolumn:name="Cost",type=string,JSONPath=`.spec.usage.costUSD`
 // +kubebuilder:printcolumn:name="Completed",type=date,JSONPath=`.spec.completionTime`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name == self.spec.taskRef.uid",message="metadata.name must be the task's UID, which is spec.taskRef.uid"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == self.spec.taskRef.uid || (oldSelf.hasValue() && oldSelf.value().spec.taskRef.uid == self.spec.taskRef.uid)",optionalOldSelf=true,message="metadata.name must be the task's UID, which is spec.taskRef.uid"
 type TaskRecord struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -37,11 +37,11 @@ type TaskRecordSpec struct {
 	TaskLabels map[string]string `json:"taskLabels,omitempty"`
 	// type is what sort of worker did the task.
 	// +optional
-	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:MaxLength=4096
 	Type string `json:"type,omitempty"`
 	// model is the model that did the work.
 	// +optional
-	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:MaxLength=4096
 	Model string `json:"model,omitempty"`
 	// phase is how the task ended.
 	// +kubebuilder:validation:Enum=Succeeded;Failed
@@ -61,14 +61,14 @@ type TaskRecordSpec struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=meter
-	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MaxItems=512
 	Basis []MeterBasis `json:"basis,omitempty"`
 	// problems says why figures are unknown.
 	// +optional
 	// +listType=map
 	// +listMapKey=meter
 	// +listMapKey=source
-	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MaxItems=512
 	Problems []RecordProblem `json:"problems,omitempty"`
 	// corrects is the UID of the record that this one corrects.
 	// +optional
@@ -97,7 +97,7 @@ type Replaced struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=meter
-	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:MaxItems=512
 	Basis []MeterBasis `json:"basis,omitempty"`
 }
 
@@ -107,7 +107,7 @@ type RecordProblem struct {
 	// +kubebuilder:validation:MaxLength=253
 	Meter string `json:"meter"`
 	// source is where the figure was looked for.
-	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:MaxLength=1024
 	Source string `json:"source"`
 	// reason says what is wrong with it.
 	// +kubebuilder:validation:MaxLength=1024

@@ -60,7 +60,7 @@ func finish(text []byte) ([]byte, error) {
 	for _, version := range versions {
 		v, _ := version.(map[string]any)
 		spec := dig(v, "schema", "openAPIV3Schema", "properties", "spec")
-		times(spec)
+		times("spec", spec)
 		if dig(crd, "spec", "names")["kind"] != "TaskBudget" {
 			continue
 		}
@@ -84,22 +84,27 @@ func dig(m map[string]any, path ...string) map[string]any {
 	return m
 }
 
-// rfc3339 is what encoding/json reads into a time.
-const rfc3339 = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
+// rfc3339 is what encoding/json reads into a time; %s is the fraction of a second.
+const rfc3339 = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.%s{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`
 
-// times bounds each date-time at any depth.
-func times(schema map[string]any) {
+// times bounds each date-time at any depth. An anchor is in whole seconds, since windows are: CEL could say it in words, but
+// only at a cost that the API server does not allow.
+func times(name string, schema map[string]any) {
 	if schema["format"] == "date-time" {
-		schema["pattern"] = rfc3339
+		digit := "[0-9]"
+		if name == "anchor" {
+			digit = "0"
+		}
+		schema["pattern"] = fmt.Sprintf(rfc3339, digit)
 		schema["maxLength"] = len("2006-01-02T15:04:05.999999999+07:00")
 	}
-	for _, property := range dig(schema, "properties") {
+	for name, property := range dig(schema, "properties") {
 		if p, ok := property.(map[string]any); ok {
-			times(p)
+			times(name, p)
 		}
 	}
 	if items := dig(schema, "items"); len(items) > 0 {
-		times(items)
+		times(name, items)
 	}
 }
 
