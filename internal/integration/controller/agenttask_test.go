@@ -2,7 +2,8 @@ package controller_test
 
 import (
 	"context"
-	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -38,8 +39,18 @@ type AgentTaskStatus struct {
 	Conditions     []metav1.Condition `json:"conditions,omitempty"`
 }
 
+// DeepCopy copies the task.
+func (t *AgentTask) DeepCopy() *AgentTask {
+	to := *t
+	t.ObjectMeta.DeepCopyInto(&to.ObjectMeta)
+	to.Status.Results = maps.Clone(t.Status.Results)
+	to.Status.StartTime, to.Status.CompletionTime = t.Status.StartTime.DeepCopy(), t.Status.CompletionTime.DeepCopy()
+	to.Status.Conditions = slices.Clone(t.Status.Conditions)
+	return &to
+}
+
 // DeepCopyObject implements runtime.Object.
-func (t *AgentTask) DeepCopyObject() runtime.Object { return deepCopy(t) }
+func (t *AgentTask) DeepCopyObject() runtime.Object { return t.DeepCopy() }
 
 type AgentTaskList struct {
 	metav1.TypeMeta `json:",inline"`
@@ -48,16 +59,10 @@ type AgentTaskList struct {
 }
 
 // DeepCopyObject implements runtime.Object.
-func (l *AgentTaskList) DeepCopyObject() runtime.Object { return deepCopy(l) }
-
-func deepCopy[T any](from *T) *T {
-	data, err := json.Marshal(from)
-	if err != nil {
-		panic(err)
-	}
-	to := new(T)
-	if err := json.Unmarshal(data, to); err != nil {
-		panic(err)
+func (l *AgentTaskList) DeepCopyObject() runtime.Object {
+	to := &AgentTaskList{TypeMeta: l.TypeMeta, ListMeta: *l.ListMeta.DeepCopy(), Items: make([]AgentTask, len(l.Items))}
+	for i := range l.Items {
+		to.Items[i] = *l.Items[i].DeepCopy()
 	}
 	return to
 }

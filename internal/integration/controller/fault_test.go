@@ -28,46 +28,24 @@ func degraded(s budgetv1alpha1.TaskBudgetStatus) string {
 func TestA6_ABudgetThatCanNotBeEvaluatedBlocksAndSaysSo(t *testing.T) {
 	t.Parallel()
 	for sentence, c := range map[string]struct {
-		want  string
-		wrong func(*world)
-		right func(*world)
+		namespace, want string
+		right           func(*world)
 	}{
-		"a selector that can't be compiled": {
-			"True InvalidSelector",
-			func(w *world) {
-				w.budget("faulty", "5", gold, func(s *budgetv1alpha1.TaskBudgetSpec) { s.TaskSelector = badSelector() })
-			},
-			func(w *world) {
-				w.edit(faulty(w), func(o object) { o.(*budgetv1alpha1.TaskBudget).Spec.TaskSelector = &metav1.LabelSelector{} })
-			},
-		},
-		"a period that does not exist": {
-			"True InvalidPeriod",
-			func(w *world) {
-				w.budget("faulty", "5", gold, func(s *budgetv1alpha1.TaskBudgetSpec) {
-					s.Period = budgetv1alpha1.Period{Type: "Lifetime", StartsAt: &metav1.Time{Time: time.Unix(2000, 0)}, EndsAt: &metav1.Time{Time: time.Unix(1000, 0)}}
-				})
-			},
-			func(w *world) {
-				w.edit(faulty(w), func(o object) {
-					o.(*budgetv1alpha1.TaskBudget).Spec.Period = budgetv1alpha1.Period{Type: "Daily"}
-				})
-			},
-		},
-		"a record that can't be read": {
-			"True ListError",
-			func(w *world) {
-				w.budget("faulty", "5", gold)
-				must(w.t, shared.Client.Create(w.t.Context(), unreadable(w)))
-			},
-			func(w *world) { must(w.t, shared.Client.Delete(w.t.Context(), unreadable(w))) },
-		},
+		"a selector that can't be compiled": {storedSelector, "True InvalidSelector", func(w *world) {
+			w.edit(faulty(w), func(o object) { o.(*budgetv1alpha1.TaskBudget).Spec.TaskSelector = &metav1.LabelSelector{} })
+		}},
+		"a period whose fields do not fit together": {storedPeriod, "True InvalidPeriod", func(w *world) {
+			w.edit(faulty(w), func(o object) { o.(*budgetv1alpha1.TaskBudget).Spec.Period.WeekStart = "" })
+		}},
+		"a record that can't be read": {storedRecord, "True ListError", func(w *world) {
+			must(w.t, shared.Client.Delete(w.t.Context(), unreadable()))
+		}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, clock.RealClock{})
-			c.wrong(w)
-			w.start(settings{})
+			w := &world{t: t, namespace: c.namespace, clock: clock.RealClock{}}
+			m := newMeter()
+			w.start(settings{wrap: m.wrap})
 			w.task("first", "1", gold)
 			condition := w.awaitBlocked("first")
 			if condition.Reason != budget.ReasonBudgetDegraded {
@@ -77,6 +55,11 @@ func TestA6_ABudgetThatCanNotBeEvaluatedBlocksAndSaysSo(t *testing.T) {
 				t.Errorf("the gate does not name %s: %s", reason, condition.Message)
 			}
 			w.awaitStatus("faulty", "is degraded", func(s budgetv1alpha1.TaskBudgetStatus) bool { return degraded(s) == c.want })
+			m.seen()
+			time.Sleep(time.Second)
+			if calls := m.seen(); len(calls) > 0 {
+				t.Errorf("a fault that stays is written again: %v", calls)
+			}
 			c.right(w)
 			w.awaitPhase("first", "Running")
 			w.awaitStatus("faulty", "has recovered", func(s budgetv1alpha1.TaskBudgetStatus) bool { return degraded(s) == "False Evaluated" })
@@ -88,10 +71,15 @@ func faulty(w *world) *budgetv1alpha1.TaskBudget {
 	return &budgetv1alpha1.TaskBudget{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "faulty"}}
 }
 
+// badSelector has an operator that does not exist.
+func badSelector() *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: "Near", Values: []string{"gold"}}}}
+}
+
 // unreadable is a record whose cost has a binary suffix.
-func unreadable(w *world) *budgetv1alpha1.TaskRecord {
+func unreadable() *budgetv1alpha1.TaskRecord {
 	return &budgetv1alpha1.TaskRecord{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "odd"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: storedRecord, Name: "odd"},
 		Spec: budgetv1alpha1.TaskRecordSpec{
 			TaskRef: budgetv1alpha1.TaskReference{UID: "odd"}, TaskLabels: gold, Phase: "Succeeded",
 			CompletionTime: metav1.Now(), Usage: budgetv1alpha1.Amounts{CostUSD: usd("1Ki")},

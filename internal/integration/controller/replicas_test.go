@@ -55,7 +55,7 @@ func TestC1_SeveralActiveReplicasNeverAdmitTooMany(t *testing.T) {
 			wait.Go(func() {
 				for n := range tasks {
 					// Each replica and worker begins elsewhere; several ask for the same task.
-					task := deepCopy(list[(n*7+i*50+worker*25)%tasks])
+					task := list[(n*7+i*50+worker*25)%tasks].DeepCopy()
 					for {
 						answer, err := r.gate.Admit(t.Context(), task)
 						if err != nil {

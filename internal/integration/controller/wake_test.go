@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,8 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"context"
 
 	"github.com/bursar-dev/bursar/budget"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
@@ -85,7 +84,6 @@ func TestA13_NothingIsWrittenWhereNothingChanges(t *testing.T) {
 			s.Period, s.GroupBy, s.Thresholds = period, nil, []int32{10}
 		})
 	}
-	w.budget("faulty", "5", gold, func(s *budgetv1alpha1.TaskBudgetSpec) { s.TaskSelector = badSelector() })
 	w.spend("one", "1", gold)
 	w.budget("unused", "5", map[string]string{"team": "nobody"}, func(s *budgetv1alpha1.TaskBudgetSpec) {
 		s.Period = budgetv1alpha1.Period{Type: "FirstUse", Duration: "5h"}
@@ -115,10 +113,6 @@ func TestA13_NothingIsWrittenWhereNothingChanges(t *testing.T) {
 	if s := w.awaitStatus("unused", "is written", func(s budgetv1alpha1.TaskBudgetStatus) bool { return s.ObservedGeneration == 1 }); s.PeriodStart != nil {
 		t.Errorf("a window that has not opened starts at %v", s.PeriodStart)
 	}
-}
-
-func badSelector() *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: "Near", Values: []string{"gold"}}}}
 }
 
 // TestA14_ManyTasksWait has 1,000 tasks wait while a record comes every 100 ms.
