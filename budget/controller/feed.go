@@ -85,7 +85,7 @@ func (s starter) NeedLeaderElection() bool { return s.book.options.Mode != Fence
 // Start implements manager.Runnable. It returns when ctx is done.
 func (s starter) Start(ctx context.Context) error {
 	const pause = 50 * time.Millisecond
-	err := wait.PollUntilContextCancel(ctx, pause, true, func(ctx context.Context) (bool, error) {
+	opened := wait.PollUntilContextCancel(ctx, pause, true, func(ctx context.Context) (bool, error) {
 		if !s.book.synced() {
 			return false, nil
 		}
@@ -94,12 +94,9 @@ func (s starter) Start(ctx context.Context) error {
 			return false, nil
 		}
 		return true, nil
-	})
-	if ctx.Err() != nil {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("bursar: %w", err)
+	}) == nil
+	if !opened {
+		return nil // ctx is done
 	}
 	s.book.fresh.Store(true)
 	log.FromContext(ctx).Info("Budgets are enforced", "mode", s.book.options.Mode)
