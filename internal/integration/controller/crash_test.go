@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/bursar-dev/bursar/budget/controller"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 	"github.com/bursar-dev/bursar/internal/integration/cluster"
 )
@@ -51,38 +52,47 @@ func crashScene(t *testing.T) *world {
 // after, and starts another one.
 func TestTheControllerMayEndBetweenAnyTwoWrites(t *testing.T) {
 	t.Parallel()
-	w := crashScene(t)
-	m := newMeter()
-	r := w.start(settings{wrap: m.wrap})
-	if !w.play(time.Minute, w.settled(2)) {
-		t.Fatalf("nothing has died, and the tasks do not end: %d records, %d holds", len(w.records()), len(w.holds()))
-	}
-	w.awaitSpend("400m")
-	r.stop()
-	writes := m.writes
-	t.Logf("a run takes %d writes: %v", writes, m.seen())
-	for n := 1; n <= writes; n++ {
-		for _, reach := range []bool{false, true} {
-			t.Run(fmt.Sprintf("write %d, reaches the API server %v", n, reach), func(t *testing.T) {
-				t.Parallel()
-				w := crashScene(t)
-				m := newMeter()
-				m.dieAt, m.reach = n, reach
-				r := w.start(settings{wrap: m.wrap})
-				w.play(10*time.Second, func() bool {
-					m.mu.Lock()
-					defer m.mu.Unlock()
-					return m.dead
+	for _, mode := range []controller.Mode{controller.LeaderElection, controller.Fenced} {
+		options := controller.Options{Mode: mode}
+		w := crashScene(t)
+		m := newMeter()
+		r := w.start(settings{wrap: m.wrap, options: options})
+		if !w.play(time.Minute, w.settled(2)) {
+			t.Fatalf("nothing has died, and the tasks do not end: %d records, %d holds", len(w.records()), len(w.holds()))
+		}
+		w.awaitSpend("400m")
+		r.stop()
+		writes := m.writes
+		t.Logf("%s: a run takes %d writes: %v", mode, writes, m.seen())
+		for n := 1; n <= writes; n++ {
+			for _, reach := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, write %d, reaches the API server %v", mode, n, reach), func(t *testing.T) {
+					t.Parallel()
+					dieAt(t, options, n, reach)
 				})
-				r.stop()
-				w.start(settings{})
-				if !w.play(time.Minute, w.settled(2)) {
-					t.Fatalf("the tasks do not end: tasks %v, records %s, holds %s", w.phases(), asJSON(w.records()), asJSON(w.holds()))
-				}
-				w.awaitSpend("400m")
-			})
+			}
 		}
 	}
+}
+
+// dieAt plays the scene with a controller that dies at a write, and another one
+// after it.
+func dieAt(t *testing.T, options controller.Options, n int, reach bool) {
+	w := crashScene(t)
+	m := newMeter()
+	m.dieAt, m.reach = n, reach
+	r := w.start(settings{wrap: m.wrap, options: options})
+	w.play(10*time.Second, func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.dead
+	})
+	r.stop()
+	w.start(settings{options: options})
+	if !w.play(time.Minute, w.settled(2)) {
+		t.Fatalf("the tasks do not end: tasks %v, records %s, holds %s", w.phases(), asJSON(w.records()), asJSON(w.holds()))
+	}
+	w.awaitSpend("400m")
 }
 
 func (w *world) phases() map[string]string {
