@@ -61,7 +61,7 @@ type TaskBudgetSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxOutputTokens *int64 `json:"maxOutputTokens,omitempty"`
-	// limits limits every other meter.
+	// limits are on every other meter.
 	// +optional
 	// +listType=map
 	// +listMapKey=meter

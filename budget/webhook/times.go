@@ -2,7 +2,7 @@ package webhook
 
 import (
 	"fmt"
-	"regexp"
+	"strings"
 	"time"
 
 	"github.com/bursar-dev/bursar/budget"
@@ -35,18 +35,16 @@ func EndedLifetime(p budgetv1alpha1.Period, now time.Time) []string {
 		p.EndsAt.UTC().Format(time.RFC3339))}
 }
 
-var etcZone = regexp.MustCompile(`^Etc/GMT([+-])([0-9]{1,2})$`)
-
 // InvertedZone warns of the zones Etc/GMT+N, whose sign is that of POSIX: they are
 // behind UTC, not ahead.
 func InvertedZone(name string) []string {
-	parts := etcZone.FindStringSubmatch(name)
-	if parts == nil || parts[2] == "0" {
+	offset, ok := strings.CutPrefix(name, "Etc/GMT")
+	if !ok || len(offset) < 2 || offset[1:] == "0" {
 		return nil
 	}
 	side := "behind"
-	if parts[1] == "-" {
+	if offset[0] == '-' {
 		side = "ahead of"
 	}
-	return []string{fmt.Sprintf("spec.period.timezone: %s is %s hours %s UTC; the sign in this name is that of POSIX", name, parts[2], side)}
+	return []string{fmt.Sprintf("spec.period.timezone: %s is %s hours %s UTC; the sign in this name is that of POSIX", name, offset[1:], side)}
 }

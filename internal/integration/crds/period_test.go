@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-func TestPeriodRules(t *testing.T) {
+func periodRules() map[string]rule {
 	const noZone = "spec.period.timezone in body should match"
 	const aZone = "write the name of a zone of the IANA time zone database, such as Europe/Berlin"
-	for sentence, r := range map[string]rule{
+	return map[string]rule{
 		"weekStart": {
 			`{type: Daily, weekStart: Monday}`, "spec.period: Invalid value: weekStart is only for type Weekly", `{type: Weekly, weekStart: Monday}`,
 		},
@@ -131,7 +131,11 @@ func TestPeriodRules(t *testing.T) {
 		"a long zone": {
 			`{type: Daily, timezone: ` + strings.Repeat("a", 65) + `}`, "spec.period.timezone: Too long", `{type: Daily, timezone: America/Argentina/ComodRivadavia}`,
 		},
-	} {
+	}
+}
+
+func TestPeriodRules(t *testing.T) {
+	for sentence, r := range periodRules() {
 		t.Run(sentence, func(t *testing.T) {
 			r.refused, r.passes = `{period: `+r.refused+`}`, `{period: `+r.passes+`}`
 			r.check(t, "taskbudgets", "TaskBudget", "daily", parse(t, goodBudget))

@@ -15,8 +15,8 @@ const (
 		taskLabels: {team: a}, amounts: {costUSD: "0.5"}}`
 )
 
-func TestRecordRules(t *testing.T) {
-	for sentence, r := range map[string]rule{
+func recordRules() map[string]rule {
+	return map[string]rule{
 		"A7: completionTime is required": {
 			`{completionTime: null}`, "spec.completionTime: Required value", `{completionTime: "2026-03-14T12:00:00+01:00"}`,
 		},
@@ -40,7 +40,11 @@ func TestRecordRules(t *testing.T) {
 			`{replaces: {usage: {costUSD: "1"}}}`, "only a correction replaces figures", `{corrects: x, replaces: {usage: {costUSD: "1"}}}`,
 		},
 		"a TTL is positive": {`{ttlSeconds: 0}`, "spec.ttlSeconds in body should be greater than or equal to 1", `{ttlSeconds: 1}`},
-	} {
+	}
+}
+
+func TestRecordRules(t *testing.T) {
+	for sentence, r := range recordRules() {
 		t.Run(sentence, func(t *testing.T) { r.check(t, "taskrecords", "TaskRecord", uid, parse(t, goodRecord)) })
 	}
 	if err := dryRun(t, "taskrecords", manifest("TaskRecord", uid, nil).json(t)); err == nil || !strings.Contains(err.Error(), "spec: Required value") {
@@ -48,18 +52,27 @@ func TestRecordRules(t *testing.T) {
 	}
 }
 
-func TestHoldRules(t *testing.T) {
-	for sentence, r := range map[string]rule{
+func holdRules() map[string]rule {
+	return map[string]rule{
 		"an expiry is required":     {`{expiresAt: null}`, "spec.expiresAt: Required value", `{expiresAt: "2026-03-14T12:00:01Z"}`},
 		"an admission is required":  {`{admittedAt: null}`, "spec.admittedAt: Required value", `{admittedAt: "2026-03-14T12:00:00Z"}`},
 		"a hold is of a task":       {`{taskRef: null}`, "spec.taskRef: Required value", `{}`},
 		"it is named after its UID": {`{taskRef: {uid: other}}`, "metadata.name must be the task's UID, which is spec.taskRef.uid", `{taskRef: {uid: ` + uid + `}}`},
 		"cost is not negative":      {`{amounts: {costUSD: -1}}`, "must be an amount of dollars that is not negative", `{amounts: {costUSD: 0}}`},
 		"a meter is held once":      {`{amounts: {meters: [{meter: a, amount: 1}, {meter: a, amount: 1}]}}`, "spec.amounts.meters[1]: Duplicate value", `{amounts: {meters: [{meter: a, amount: 1}]}}`},
-	} {
+	}
+}
+
+func TestHoldRules(t *testing.T) {
+	for sentence, r := range holdRules() {
 		t.Run(sentence, func(t *testing.T) { r.check(t, "taskholds", "TaskHold", uid, parse(t, goodHold)) })
 	}
 }
+
+const (
+	recordIsImmutable  = "a record is immutable; write a correction instead"
+	labelsAreImmutable = "taskLabels are immutable: they are the snapshot of the admission"
+)
 
 // stored creates an object for good.
 func stored(t *testing.T, resource, kind, namespace, spec string) *unstructured.Unstructured {
@@ -101,7 +114,7 @@ func TestRecordsAreImmutable(t *testing.T) {
 		}
 		changed.Object["spec"] = spec
 		err := shared.Client.Update(t.Context(), changed)
-		if err == nil || !strings.Contains(err.Error(), "spec: Invalid value: a record is immutable; write a correction instead") {
+		if err == nil || !strings.Contains(err.Error(), "spec: Invalid value: "+recordIsImmutable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -123,7 +136,7 @@ func TestTheSnapshotOfAHoldIsImmutable(t *testing.T) {
 			}
 		}
 		err := shared.Client.Update(t.Context(), changed)
-		if err == nil || !strings.Contains(err.Error(), "taskLabels are immutable: they are the snapshot of the admission") {
+		if err == nil || !strings.Contains(err.Error(), labelsAreImmutable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,8 +1,13 @@
 package crds_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/bursar-dev/bursar/budget/install"
 )
 
 // A rule has a spec that it refuses, what the user reads, and the nearest spec that passes. Both are changes of one that is good.
@@ -23,8 +28,8 @@ func (r rule) check(t *testing.T, resource, kind, name string, good object) {
 
 const goodBudget = `{taskSelector: {}, period: {type: Daily}, maxCostUSD: "10"}`
 
-func TestBudgetRules(t *testing.T) {
-	for sentence, r := range map[string]rule{
+func budgetRules() map[string]rule {
+	return map[string]rule{
 		"A1: a selector is required": {
 			`{taskSelector: null}`, "spec.taskSelector: Required value", `{taskSelector: {}}`,
 		},
@@ -87,7 +92,11 @@ func TestBudgetRules(t *testing.T) {
 		"an estimate of a meter, too":    {`{defaultEstimate: {meters: [{meter: a, amount: -1}]}}`, "spec.defaultEstimate.meters[0].amount in body should be", `{defaultEstimate: {meters: [{meter: a, amount: 0}]}}`},
 		"an estimate fits 64 bits":       {`{defaultEstimate: {outputTokens: 10000000000000000000}}`, "spec.defaultEstimate.outputTokens in body must be of type int64", `{defaultEstimate: {outputTokens: 1}}`},
 		"fields that are not there fail": {`{maxCost: 1}`, `unknown field "spec.maxCost"`, `{}`},
-	} {
+	}
+}
+
+func TestBudgetRules(t *testing.T) {
+	for sentence, r := range budgetRules() {
 		t.Run(sentence, func(t *testing.T) { r.check(t, "taskbudgets", "TaskBudget", "daily", parse(t, goodBudget)) })
 	}
 }
@@ -103,4 +112,50 @@ func TestABudgetNeedsASpec(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "spec: Required value") {
 		t.Errorf("A1: no spec: %v", err)
 	}
+}
+
+// immutable are the words of the rules about changes, see TestRecordsAreImmutable and TestTheSnapshotOfAHoldIsImmutable.
+var immutable = []string{recordIsImmutable, labelsAreImmutable}
+
+// Every CEL rule of the resources' specs has a case above or below that hears it.
+func TestEveryRuleHasACase(t *testing.T) {
+	all := slices.Clone(immutable)
+	for _, rules := range []map[string]rule{budgetRules(), periodRules(), recordRules(), holdRules()} {
+		for _, r := range rules {
+			all = append(all, r.says)
+		}
+	}
+	heard := strings.Join(all, "\n")
+	crds, err := install.CRDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, crd := range crds {
+		schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+		delete(schema.Properties, "status") // the controller's
+		words := messages(schema)
+		if len(words) == 0 {
+			t.Errorf("%s has no rule", crd.Name)
+		}
+		for _, message := range words {
+			if !strings.Contains(heard, message) {
+				t.Errorf("%s: no case hears %q", crd.Name, message)
+			}
+		}
+	}
+}
+
+// messages are what the CEL rules of a schema say, at any depth.
+func messages(schema *apiextensionsv1.JSONSchemaProps) []string {
+	var found []string
+	for _, r := range schema.XValidations {
+		found = append(found, r.Message)
+	}
+	for _, property := range schema.Properties {
+		found = append(found, messages(&property)...)
+	}
+	if schema.Items != nil && schema.Items.Schema != nil {
+		found = append(found, messages(schema.Items.Schema)...)
+	}
+	return found
 }

@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -241,7 +242,7 @@ func TestCABundleGoesToConversionWebhooksOnly(t *testing.T) {
 	if len(converted.Spec.Conversion.Webhook.ClientConfig.CABundle) > 0 {
 		t.Error("the caller's object was changed")
 	}
-	if got := getCRD(t, converted.Name).Spec.Conversion.Webhook.ClientConfig.CABundle; string(got) != string(bundle) {
+	if got := getCRD(t, converted.Name).Spec.Conversion.Webhook.ClientConfig.CABundle; !bytes.Equal(got, bundle) {
 		t.Errorf("the bundle is %q", got)
 	}
 	for _, name := range []string{plain.Name, budgets} {
@@ -254,7 +255,7 @@ func TestCABundleGoesToConversionWebhooksOnly(t *testing.T) {
 	if err := install.Install(t.Context(), shared.Client, install.Options{Also: also, FieldManager: "another"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := getCRD(t, converted.Name).Spec.Conversion.Webhook.ClientConfig.CABundle; string(got) != string(bundle) {
+	if got := getCRD(t, converted.Name).Spec.Conversion.Webhook.ClientConfig.CABundle; !bytes.Equal(got, bundle) {
 		t.Errorf("without a bundle it becomes %q", got)
 	}
 }

@@ -40,7 +40,7 @@ func clean(t *testing.T) {
 func remove(t *testing.T, name string) {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if err := shared.Client.Delete(t.Context(), crd); client.IgnoreNotFound(err) != nil {
+	if err := client.IgnoreNotFound(shared.Client.Delete(t.Context(), crd)); err != nil {
 		t.Fatal(err)
 	}
 	cluster.Eventually(t, "CRD "+name+" is gone", func(ctx context.Context) error {

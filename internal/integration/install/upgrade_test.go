@@ -58,8 +58,13 @@ func installOlder(t *testing.T) {
 		unstructured.RemoveNestedField(older.Object, "metadata", "creationTimestamp")
 		versions, _, _ := unstructured.NestedSlice(older.Object, "spec", "versions")
 		for _, version := range versions {
-			schema, _, _ := unstructured.NestedFieldNoCopy(version.(map[string]any), "schema", "openAPIV3Schema")
-			loosen(schema.(map[string]any))
+			v, _ := version.(map[string]any)
+			schema, _, _ := unstructured.NestedFieldNoCopy(v, "schema", "openAPIV3Schema")
+			fields, ok := schema.(map[string]any)
+			if !ok {
+				t.Fatalf("%s has no schema", crd.Name)
+			}
+			loosen(fields)
 		}
 		if err := unstructured.SetNestedSlice(older.Object, versions, "spec", "versions"); err != nil {
 			t.Fatal(err)

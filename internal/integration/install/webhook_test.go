@@ -85,7 +85,11 @@ func serve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
+	address, ok := listener.Addr().(*net.TCPAddr)
+	if !ok {
+		t.Fatalf("it listens at %v", listener.Addr())
+	}
+	port := address.Port
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
