@@ -65,12 +65,15 @@ lint-lines: # No Go file written by hand has more than MAX_LINES lines
 ##@ Before a change is sent
 
 .PHONY: generate
-generate: ## Write the generated files again: deep copies, CRDs, go:generate
+generate: ## Write the generated files again: deep copies, CRDs, the role, go:generate
 	$(GO) generate ./...
 ifneq ($(wildcard budget/v1alpha1/*.go),)
 	$(TOOL) controller-gen object paths=./budget/v1alpha1
 	$(TOOL) controller-gen crd paths=./budget/v1alpha1 output:crd:artifacts:config=budget/v1alpha1/crds
 	$(GO) run ./internal/crdfinish budget/v1alpha1/crds/*.yaml
+endif
+ifneq ($(wildcard budget/controller/*.go),)
+	$(TOOL) controller-gen rbac:roleName=bursar paths=./budget/controller output:rbac:dir=budget/controller
 endif
 
 .PHONY: tidy

@@ -23,7 +23,7 @@ var areas = []area{
 	{dir: "usage/ledgertest"},
 	{dir: "budget", pure: true},
 	{dir: "budget/v1alpha1", pure: true},
-	{dir: "budget/controller", planned: true},
+	{dir: "budget/controller"},
 	{dir: "budget/install"},
 	{dir: "budget/webhook"},
 	{dir: "podspec", pure: true},

@@ -1,0 +1,69 @@
+// Package controller lets hosts that are built on controller-runtime govern what
+// their tasks spend: it reads budgets, records and holds from the API server,
+// asks package budget, and writes down what follows.
+//
+// # Tour
+//
+//   - [SetupWithManager] adds to a manager what keeps budgets, and gives the
+//     [Book]: the rules and the ledger, in memory.
+//   - [Host] says once how the host's tasks are read.
+//   - [Gate.Admit] asks whether a task may start; [Gate.Wakeups] wakes those
+//     that wait when that changes. [Gate.Release] lets go of a task that will
+//     not start.
+//   - [Recorder.Record] records what a finished task has spent.
+//   - [Check] puts a decision into the words of a queue such as Kueue, and
+//     [Stash] and [Restore] help with conversion webhooks.
+//
+// # Wiring
+//
+//	book, err := controller.SetupWithManager(ctx, mgr, controller.Options{})
+//	host := controller.Host[*v1.AgentTask]{
+//		New:        func() *v1.AgentTask { return &v1.AgentTask{} },
+//		Conditions: func(t *v1.AgentTask) *[]metav1.Condition { return &t.Status.Conditions },
+//		Completion: completionOf, // phase, times and results of a finished task
+//	}
+//	gate, err := controller.NewGate(book, host)
+//	recorder, err := controller.NewRecorder(book, host)
+//	err = ctrl.NewControllerManagedBy(mgr).For(&v1.AgentTask{}).
+//		WatchesRawSource(gate.Wakeups()).Complete(reconciler)
+//
+// and in the reconciler, for a task that has finished and one that has not
+// started:
+//
+//	if finished(task) {
+//		return ctrl.Result{}, errors.Join(r.cleanUp(ctx, task), r.recorder.Record(ctx, task))
+//	}
+//	answer, err := r.gate.Admit(ctx, task)
+//	if err != nil || !answer.Admitted {
+//		return ctrl.Result{RequeueAfter: answer.RequeueAfter}, err
+//	}
+//	return ctrl.Result{}, r.startPod(ctx, task)
+//
+// # Laws
+//
+// Hold, then work; record, then the hold is deleted. Whatever a process was doing
+// when it ended, the next one comes to the same sums: no spend is lost, none
+// counts twice, and no hold stays for ever. A hold counts until its record is
+// seen or is known not to be, in whatever order watches deliver the two.
+//
+// Nothing is admitted before the caches have synced, nor when a hold can't be
+// stored. A record or a hold that can't be read makes every budget that it might
+// count in refuse, and the budget says so.
+//
+// The labels that decide where a task's spend counts are taken down in its
+// TaskHold when it is admitted for the first time. Nothing that a user may edit
+// afterwards changes them.
+//
+// Spend exceeds a limit by no more than the sum, over the tasks, of what each
+// spent beyond what was held for it. Under [LeaderElection] that rests on one
+// replica admitting at a time, and under [Fenced] on the API server alone.
+//
+// Deleting a task is no way out: see [ChargeOrphans]. A host that wants the exact
+// figures of tasks that are deleted while they run keeps them, with a finalizer,
+// until they are recorded.
+//
+// # What it does not do
+//
+// It starts no task and stops none, and it knows no policy engine. It does not
+// list anything on the way of an admission.
+package controller

@@ -1,0 +1,92 @@
+package controller
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/bursar-dev/bursar/budget"
+	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+)
+
+// shelved is a budget as it was compiled.
+type shelved struct {
+	rule       *budget.Rule
+	uid        types.UID
+	generation int64
+}
+
+// setBudget enters a budget as it is stored now and reports whether that changed
+// any rule. A change of its status alone does not.
+func (s *shelf) setBudget(tb *budgetv1alpha1.TaskBudget) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.budgets[tb.Name]
+	if ok && known.uid == tb.UID && known.generation == tb.Generation {
+		return false
+	}
+	rule, _ := budget.Compile(tb) // a fault is in the rule
+	resumeFirstUse(rule, tb)
+	if ok {
+		s.ledger.Forget(known.rule.Scope())
+	}
+	s.budgets[tb.Name] = shelved{rule: rule, uid: tb.UID, generation: tb.Generation}
+	s.arrange()
+	return true
+}
+
+func (s *shelf) dropBudget(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.budgets[name]
+	if !ok {
+		return false
+	}
+	s.ledger.Forget(known.rule.Scope())
+	delete(s.budgets, name)
+	s.arrange()
+	return true
+}
+
+func (s *shelf) arrange() {
+	rules := make([]*budget.Rule, 0, len(s.budgets))
+	for _, b := range s.budgets {
+		rules = append(rules, b.rule)
+	}
+	slices.SortFunc(rules, func(a, b *budget.Rule) int { return strings.Compare(a.Name().Name, b.Name().Name) })
+	s.rules = rules
+}
+
+// matching lists the rules for tasks with these labels.
+func (s *shelf) matching(set labels.Set) []*budget.Rule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []*budget.Rule
+	for _, r := range s.rules {
+		if r.Matches(s.namespace, set) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// all lists the rules.
+func (s *shelf) all() []*budget.Rule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rules
+}
+
+// rule gives the rule of a budget as it is in a generation, nil if that is not
+// the one that is known.
+func (s *shelf) rule(tb *budgetv1alpha1.TaskBudget) *budget.Rule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.budgets[tb.Name]
+	if !ok || known.uid != tb.UID || known.generation != tb.Generation {
+		return nil
+	}
+	return known.rule
+}

@@ -1,0 +1,205 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/bursar-dev/bursar/budget"
+	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+)
+
+func degraded(s budgetv1alpha1.TaskBudgetStatus) string {
+	if c := meta.FindStatusCondition(s.Conditions, budget.ConditionDegraded); c != nil {
+		return string(c.Status) + " " + c.Reason
+	}
+	return ""
+}
+
+func TestA6_ABudgetThatCanNotBeEvaluatedBlocksAndSaysSo(t *testing.T) {
+	t.Parallel()
+	for sentence, c := range map[string]struct {
+		namespace, want string
+		right           func(*world)
+	}{
+		"a selector that can't be compiled": {storedSelector, "True InvalidSelector", func(w *world) {
+			w.edit(faulty(w), func(o object) { o.(*budgetv1alpha1.TaskBudget).Spec.TaskSelector = &metav1.LabelSelector{} })
+		}},
+		"a period whose fields do not fit together": {storedPeriod, "True InvalidPeriod", func(w *world) {
+			w.edit(faulty(w), func(o object) { o.(*budgetv1alpha1.TaskBudget).Spec.Period.WeekStart = "" })
+		}},
+		"a record that can't be read": {storedRecord, "True ListError", func(w *world) {
+			must(w.t, shared.Client.Delete(w.t.Context(), unreadable()))
+		}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			w := &world{t: t, namespace: c.namespace, clock: clock.RealClock{}}
+			m := newMeter()
+			w.start(settings{wrap: m.wrap})
+			w.task("first", "1", gold)
+			condition := w.awaitBlocked("first")
+			if condition.Reason != budget.ReasonBudgetDegraded {
+				t.Errorf("%s: %s", condition.Reason, condition.Message)
+			}
+			if reason := strings.TrimPrefix(c.want, "True "); !strings.Contains(condition.Message, reason) {
+				t.Errorf("the gate does not name %s: %s", reason, condition.Message)
+			}
+			w.awaitStatus("faulty", "is degraded", func(s budgetv1alpha1.TaskBudgetStatus) bool { return degraded(s) == c.want })
+			m.seen()
+			time.Sleep(time.Second)
+			if calls := m.seen(); len(calls) > 0 {
+				t.Errorf("a fault that stays is written again: %v", calls)
+			}
+			c.right(w)
+			w.awaitPhase("first", "Running")
+			w.awaitStatus("faulty", "has recovered", func(s budgetv1alpha1.TaskBudgetStatus) bool { return degraded(s) == "False Evaluated" })
+		})
+	}
+}
+
+func faulty(w *world) *budgetv1alpha1.TaskBudget {
+	return &budgetv1alpha1.TaskBudget{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "faulty"}}
+}
+
+// badSelector has an operator that does not exist.
+func badSelector() *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: "Near", Values: []string{"gold"}}}}
+}
+
+// unreadable is a record whose cost has a binary suffix.
+func unreadable() *budgetv1alpha1.TaskRecord {
+	return &budgetv1alpha1.TaskRecord{
+		ObjectMeta: metav1.ObjectMeta{Namespace: storedRecord, Name: "odd"},
+		Spec: budgetv1alpha1.TaskRecordSpec{
+			TaskRef: budgetv1alpha1.TaskReference{UID: "odd"}, TaskLabels: gold, Phase: "Succeeded",
+			CompletionTime: metav1.Now(), Usage: budgetv1alpha1.Amounts{CostUSD: usd("1Ki")},
+		},
+	}
+}
+
+func TestA3_AZeroLimitBlocksAlways(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, clock.RealClock{})
+	w.budget("daily", "0", nil)
+	w.start(settings{})
+	w.task("first", "", gold)
+	if c := w.awaitBlocked("first"); !strings.Contains(c.Message, "limit is 0") {
+		t.Error(c.Message)
+	}
+	must(t, shared.Client.Delete(t.Context(), &budgetv1alpha1.TaskBudget{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "daily"}}))
+	if task := w.awaitPhase("first", "Running"); len(task.Status.Conditions) > 0 {
+		t.Errorf("%v", task.Status.Conditions)
+	}
+}
+
+// TestTheControllerRecoversFromLostAnswers loses every second write or its
+// answer, in a process that lives on.
+func TestTheControllerRecoversFromLostAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, clock.RealClock{})
+	w.budget("daily", "1.1", gold) // two at a time, and the last one beside what three have spent
+	for _, name := range []string{"a", "b", "c", "d"} {
+		w.task(name, "0.4", gold)
+	}
+	m := newMeter()
+	m.flaky = true
+	w.start(settings{wrap: m.wrap})
+	done := w.settled(4)
+	most := 0
+	if !w.play(90*time.Second, func() bool { most = max(most, w.running()); return done() }) {
+		t.Fatalf("the tasks do not end: %v, holds %s", w.phases(), asJSON(w.holds()))
+	}
+	if most > 2 {
+		t.Errorf("%d tasks ran at once, there is room for 2", most)
+	}
+	w.awaitSpend("800m")
+}
+
+func (w *world) running() int {
+	n := 0
+	for _, phase := range w.phases() {
+		if phase == "Running" {
+			n++
+		}
+	}
+	return n
+}
+
+// wire is the connection to the API server, which can be cut.
+type wire struct {
+	mu    sync.Mutex
+	cut   bool
+	conns map[net.Conn]struct{}
+}
+
+func (n *wire) config() *rest.Config {
+	config := rest.CopyConfig(shared.Config)
+	config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.cut {
+			return nil, errors.New("the wire is cut")
+		}
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err == nil {
+			n.conns[conn] = struct{}{}
+		}
+		return conn, err
+	}
+	return config
+}
+
+func (n *wire) set(cut bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.cut = cut
+	if cut {
+		for conn := range n.conns {
+			_ = conn.Close()
+		}
+		clear(n.conns)
+	}
+}
+
+// TestTheAPIServerIsAwayForAWhile cuts all connections, watches included, for
+// 10 s in the middle of the work.
+func TestTheAPIServerIsAwayForAWhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, clock.RealClock{})
+	w.budget("daily", "1", gold)
+	n := &wire{conns: map[net.Conn]struct{}{}}
+	r := w.start(settings{config: n.config()})
+	first := w.task("first", "0.6", gold)
+	w.awaitPhase("first", "Running")
+	n.set(true)
+	w.task("second", "0.6", gold)
+	other := w.task("other", "5", map[string]string{"team": "silver"})
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	answer, err := r.gate.Admit(ctx, other)
+	cancel()
+	if err == nil || answer.Admitted {
+		t.Errorf("a task was admitted without a hold that is stored: %+v", answer)
+	}
+	w.finish("first", "0.6")
+	w.spend("elsewhere", "0.1", gold)
+	time.Sleep(10 * time.Second)
+	n.set(false)
+	w.awaitRecord(first)
+	w.awaitPhase("other", "Running")
+	w.awaitBlocked("second")
+	w.raise("daily", "2")
+	w.awaitPhase("second", "Running")
+	w.awaitStatus("daily", "counts both", func(s budgetv1alpha1.TaskBudgetStatus) bool {
+		return s.Used != nil && s.Used.CostUSD.String() == "700m"
+	})
+}
