@@ -138,6 +138,8 @@ func (v Verdict) Remedy() string {
 	switch {
 	case v.Admits:
 		return ""
+	case v.Fault != nil && v.Fault.Reason == ReasonPolicyNotAsked:
+		return "decide with a Reviewer where budgets have policies"
 	case v.Fault != nil && v.Fault.Reason == ReasonListError:
 		return "find out why usage can't be read; it is tried again"
 	case v.Fault != nil:
