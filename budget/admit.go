@@ -122,13 +122,7 @@ func Reserve(store Store, in Input, ttl time.Duration) (d Decision) {
 		if !d.Allowed {
 			return
 		}
-		held, err := ledger.Hold(wanted)
-		if err != nil {
-			ledger.Release(in.Task.UID)
-			d.deny(err)
-			return
-		}
-		d.Hold = &held
+		d.enter(ledger, wanted)
 	})
 	return d
 }
