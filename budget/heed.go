@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 	"github.com/bursar-dev/bursar/policy"
 	"github.com/bursar-dev/bursar/usage"
@@ -144,6 +146,9 @@ func (d *Decision) explainPolicy(text *strings.Builder) {
 		if c.value != nil {
 			fmt.Fprintf(text, "    caps %s at %d\n", c.name, *c.value)
 		}
+	}
+	if len(v.Labels) > 0 {
+		fmt.Fprintf(text, "    labels: %s\n", labels.Set(v.Labels))
 	}
 	for _, f := range v.Errors {
 		fmt.Fprintf(text, "    error of %s: %s\n", voice(f.Policy), strings.TrimPrefix(f.Rule+": "+f.Message, ": "))
