@@ -18,7 +18,7 @@ func TestPolicyInput(t *testing.T) {
 	memory := usage.NewMemory()
 	spend(t, memory, "other", "0.2500001")
 	groups := daily(func(s *budgetv1alpha1.TaskBudgetSpec) {
-		s.MaxCostUSD, s.MaxInputTokens, s.GroupBy = nil, new(int64(500)), []string{"user"}
+		s.MaxCostUSD, s.MaxInputTokens, s.MaxOutputTokens, s.GroupBy = nil, new(int64(500)), new(int64(100)), []string{"user"}
 		s.Limits = []budgetv1alpha1.Limit{{Meter: "builds", Max: 9}}
 		s.Period, s.Action = budgetv1alpha1.Period{Type: "Sliding", Duration: "1h"}, "Warn"
 		s.UnknownUsage = "Ignore"
@@ -58,7 +58,7 @@ func TestPolicyInput(t *testing.T) {
 		Period: policy.Period{
 			Kind: "Sliding", Bounded: true, StartUnixMs: noon.Add(-time.Hour).UnixMilli(), EndUnixMs: noon.UnixMilli(), ElapsedPermille: 1000,
 		},
-		Cost: unlimited, InputTokens: policy.Limited(500, 0, 0), OutputTokens: unlimited,
+		Cost: unlimited, InputTokens: policy.Limited(500, 0, 0), OutputTokens: policy.Limited(100, 0, 0),
 		Meters: map[string]policy.Measure{"builds": policy.Limited(9, 0, 0)},
 	}
 	want := policy.Input{

@@ -134,7 +134,7 @@ func CapDeadline(spec *corev1.PodSpec, caps policy.Caps) (Report, error) {
 func refusal(verdict policy.Verdict) error {
 	reasons := make([]string, 0, len(verdict.Reasons))
 	for _, r := range verdict.Reasons {
-		reasons = append(reasons, fmt.Sprintf("%s: %s (%s)", r.Policy, r.Message, r.Code))
+		reasons = append(reasons, strings.TrimPrefix(fmt.Sprintf("%s: %s (%s)", r.Policy, r.Message, r.Code), ": "))
 	}
 	if len(reasons) == 0 {
 		return fmt.Errorf("%w and give no reason", ErrPolicy)
