@@ -2,7 +2,6 @@ package budget
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,9 +110,7 @@ type Store interface {
 // ttl must be longer than any task runs: a task that outlives its hold runs
 // without one, and its room is given to others.
 func Reserve(store Store, in Input, ttl time.Duration) (d Decision) {
-	if m, ok := store.(*usage.Memory); store == nil || ok && m == nil {
-		d = Decision{At: in.Now, Task: in.Task.identity(), Labels: in.Task.Labels}
-		d.deny(errNoLedger)
+	if d, ok := in.lacksStore(store); ok {
 		return d
 	}
 	store.Do(func(ledger usage.Ledger) {
@@ -127,24 +124,13 @@ func Reserve(store Store, in Input, ttl time.Duration) (d Decision) {
 			d.deny(err)
 			return
 		}
-		if held, ok := ledger.Held(in.Task.UID); ok && held.Live(in.Now) {
-			if held.Namespace != in.Task.Namespace {
-				d.deny(fmt.Errorf("%s: its UID has a hold in the namespace %s", in.Task.describe(), usage.Quote(held.Namespace)))
-				return
-			}
-			d.resume(held)
-			return
-		}
-		held, err := ledger.Hold(wanted) // also where it is refused: it tells whether the task is recorded
-		if err != nil || !d.Allowed {
-			ledger.Release(in.Task.UID)
-		}
+		held, live := d.running(ledger, &in)
 		switch {
-		case err != nil:
-			d.deny(err)
-			d.Recorded = errors.Is(err, usage.ErrRecorded)
+		case d.Fault != "":
+		case live:
+			d.resume(held)
 		case d.Allowed:
-			d.Hold = &held
+			d.enter(ledger, wanted)
 		}
 	})
 	return d
@@ -163,4 +149,44 @@ func (d *Decision) resume(held usage.Hold) {
 	if len(d.Warnings) > 0 {
 		d.Action = budgetv1alpha1.ActionWarn
 	}
+}
+
+// lacksStore gives the refusal where there is no store to ask.
+func (in *Input) lacksStore(store Store) (Decision, bool) {
+	if m, ok := store.(*usage.Memory); store != nil && (!ok || m != nil) {
+		return Decision{}, false
+	}
+	d := Decision{At: in.Now, Task: in.Task.identity(), Labels: in.Task.Labels}
+	d.deny(errNoLedger)
+	return d, true
+}
+
+// running gives the live hold that the task has. A task that is recorded has
+// finished, and a hold of another namespace is another task's, whatever went
+// wrong: then the decision denies.
+func (d *Decision) running(ledger usage.Ledger, in *Input) (usage.Hold, bool) {
+	if ledger.Recorded(in.Task.UID) {
+		d.deny(usage.ErrRecorded)
+		d.Recorded = true
+		return usage.Hold{}, false
+	}
+	held, ok := ledger.Held(in.Task.UID)
+	if !ok || !held.Live(in.Now) {
+		return usage.Hold{}, false
+	}
+	if held.Namespace != in.Task.Namespace {
+		d.deny(fmt.Errorf("%s: its UID has a hold in the namespace %s", in.Task.describe(), usage.Quote(held.Namespace)))
+		return usage.Hold{}, false
+	}
+	return held, true
+}
+
+// enter sets aside what an admitted task wants.
+func (d *Decision) enter(ledger usage.Ledger, wanted usage.Hold) {
+	held, err := ledger.Hold(wanted)
+	if err != nil {
+		d.deny(err)
+		return
+	}
+	d.Hold = &held
 }

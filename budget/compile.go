@@ -15,6 +15,7 @@ import (
 
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 	"github.com/bursar-dev/bursar/period"
+	"github.com/bursar-dev/bursar/policy"
 	"github.com/bursar-dev/bursar/usage"
 )
 
@@ -23,9 +24,12 @@ import (
 //
 // The rule is never nil, so that enforcement can go on with what is stored: a
 // budget with a fault gives a rule that refuses what it matches. Webhook, gate
-// and reconciler all call this one function, which is why they agree. tb is
-// only read, and the rule shares nothing with it.
-func Compile(tb *budgetv1alpha1.TaskBudget) (*Rule, field.ErrorList) {
+// and reconciler all call this one function, with the same options, which is
+// why they agree. tb is only read, and the rule shares nothing with it.
+//
+// spec.policies need [WithPolicies]: without it a budget that has any is one
+// with a fault.
+func Compile(tb *budgetv1alpha1.TaskBudget, options ...CompileOption) (*Rule, field.ErrorList) {
 	if tb == nil {
 		tb = &budgetv1alpha1.TaskBudget{}
 	}
@@ -34,6 +38,11 @@ func Compile(tb *budgetv1alpha1.TaskBudget) (*Rule, field.ErrorList) {
 		action:  budgetv1alpha1.ActionBlock,
 		unknown: budgetv1alpha1.UnknownChargeHold,
 	}}
+	for _, option := range options {
+		if option != nil {
+			option(&c)
+		}
+	}
 	spec := field.NewPath("spec")
 	c.selector(spec.Child("taskSelector"), tb.Spec.TaskSelector)
 	windows := c.period(spec.Child("period"), tb.Spec.Period)
@@ -43,6 +52,7 @@ func Compile(tb *budgetv1alpha1.TaskBudget) (*Rule, field.ErrorList) {
 	c.groupBy(spec.Child("groupBy"), tb.Spec.GroupBy)
 	c.thresholds(spec.Child("thresholds"), tb.Spec.Thresholds)
 	c.recordTTL(spec.Child("recordTTLSeconds"), tb.Spec.RecordTTLSeconds, windows)
+	c.policies(spec.Child("policies"), tb.Spec.Policies)
 	c.metadata(tb)
 	if c.rule.fault != nil {
 		return c.rule, c.faults
@@ -61,8 +71,9 @@ func Compile(tb *budgetv1alpha1.TaskBudget) (*Rule, field.ErrorList) {
 
 // compiler gathers what is wrong with a budget.
 type compiler struct {
-	rule   *Rule
-	faults field.ErrorList
+	rule         *Rule
+	faults       field.ErrorList
+	compileRules policy.RuleCompiler
 }
 
 // fail notes faults, on the rule, too, if it is a rule that is compiled.

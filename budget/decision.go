@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+	"github.com/bursar-dev/bursar/policy"
 	"github.com/bursar-dev/bursar/usage"
 )
 
@@ -22,10 +23,16 @@ type Decision struct {
 	Fault string
 	// Verdicts has one entry for each matching budget, by namespace and name.
 	Verdicts []Verdict
-	// Warnings tells what budgets that only warn would have refused.
+	// Warnings tells what budgets that only warn would have refused, and the
+	// warnings of policies.
 	Warnings []string
+	// Policy is what policies say, nil if none was asked: there are none, or
+	// the budgets refuse already. Its caps bound what the task may use, and its
+	// labels are for the record; they play no part in any sum.
+	Policy *policy.Verdict
 	// RetryAt is the earliest instant at which time alone, without a new
-	// record or hold, would admit the task. It may lie behind the end of the
+	// record or hold, would admit the task; where a policy holds off, the one
+	// at which it wants to be asked again. It may lie behind the end of the
 	// window, since holds last on into the next one. Zero if time alone never
 	// does, and where the task is allowed.
 	RetryAt time.Time
@@ -115,6 +122,10 @@ func (d Decision) Reason() string {
 		return ReasonTaskRecorded
 	case d.Fault != "":
 		return ReasonInvalidTask
+	case d.PolicyRefuses() && d.Policy.Outcome == policy.Hold:
+		return ReasonPolicyHold
+	case d.PolicyRefuses():
+		return ReasonPolicyDenied
 	}
 	for _, v := range d.Refusals() {
 		if v.Fault == nil {

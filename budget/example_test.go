@@ -1,6 +1,7 @@
 package budget_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/bursar-dev/bursar/budget"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+	"github.com/bursar-dev/bursar/policy"
 	"github.com/bursar-dev/bursar/usage"
 )
 
@@ -112,6 +114,46 @@ func ExampleReserve() {
 	// a: true holds costUSD 6
 	// b: false TaskBudget agents/platform-daily: costUSD used 0 + held 6 + estimate 6 exceeds the limit 10 (Daily from 00:00 America/Havana, window ends at 2026-06-16T04:00:00Z)
 	// b: true
+}
+
+// Policies are asked after the arithmetic, on a snapshot; they can only tighten.
+// This one in Go lets opus start below 80% of the budget, and caps what it costs.
+// In CEL and Rego it would see the same document.
+func ExampleReviewer_Reserve() {
+	frugal := policy.Func("frugal", func(_ context.Context, in *policy.Input) (policy.Verdict, error) {
+		if in.Task.Model == "opus" && in.Budget.Cost.CommittedPermille >= 800 {
+			return policy.HoldFor(time.Minute, "opus-share", "opus starts below 80% of the budget"), nil
+		}
+		v := policy.Pass()
+		return v, v.Caps.Set("maxCostMicros", in.Budget.Cost.Remaining/2)
+	})
+	reviewer, err := budget.NewReviewer(frugal, budget.ReviewerOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rule, _ := budget.Compile(teamBudget())
+	ledger := usage.NewMemory(rule.Scope())
+	start := func(uid types.UID, estimate string) {
+		decision := reviewer.Reserve(context.Background(), ledger, budget.Input{
+			Task: budget.Task{
+				UID: uid, Namespace: "agents", Labels: map[string]string{"team": "platform"},
+				Estimate: usage.Amounts{usage.CostUSD: usage.MustUSD(estimate)},
+			},
+			Rules: []*budget.Rule{rule},
+			Now:   time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC),
+		}, budget.Subject{Model: "opus"}, 2*time.Hour)
+		fmt.Println(decision.Allowed, decision.Reason(), decision.Message())
+		if cost, capped := decision.MaxCostUSD(); capped {
+			fmt.Println("may cost", usage.FormatUSD(cost), "USD")
+		}
+	}
+	start("a", "8.50")
+	start("b", "1")
+	// Output:
+	// true  Every budget has room.
+	// may cost 5 USD
+	// false PolicyHold Policy frugal holds off: opus starts below 80% of the budget (opus-share)
 }
 
 func ExampleDecision_Explain() {

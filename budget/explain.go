@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bursar-dev/bursar/period"
+	"github.com/bursar-dev/bursar/policy"
 	"github.com/bursar-dev/bursar/usage"
 )
 
@@ -23,6 +24,10 @@ func (d Decision) Explain() string {
 	}
 	fmt.Fprintf(&text, "Task %s at %s: %s\n", d.Task, stamp(d.At), verdict)
 	switch {
+	case d.PolicyRefuses() && d.RetryAt.IsZero():
+		fmt.Fprint(&text, "  The budgets have room, and policies refuse.\n")
+	case d.PolicyRefuses():
+		fmt.Fprintf(&text, "  The budgets have room, and policies want to be asked again at %s.\n", stamp(d.RetryAt))
 	case d.Allowed || d.Fault != "" || len(d.Verdicts) == 0:
 		fmt.Fprintf(&text, "  %s\n", d.Message())
 	case d.RetryAt.IsZero():
@@ -33,6 +38,7 @@ func (d Decision) Explain() string {
 	for i := range d.Verdicts {
 		d.Verdicts[i].explain(&text)
 	}
+	d.explainPolicy(&text)
 	return text.String()
 }
 
@@ -125,6 +131,7 @@ type explanation struct {
 	Warnings  []string             `json:"warnings,omitempty"`
 	Budgets   []verdictExplanation `json:"budgets"`
 	HoldUntil *string              `json:"holdUntil,omitempty"`
+	Policy    *policy.Verdict      `json:"policy,omitempty"`
 }
 
 type taskExplanation struct {
@@ -165,6 +172,7 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 			UID: string(d.Task.UID), Namespace: d.Task.Namespace, Name: d.Task.Name, Labels: d.Labels,
 		},
 		RetryAt: some(d.RetryAt), Warnings: d.Warnings, Budgets: []verdictExplanation{},
+		Policy: d.Policy,
 	}
 	if d.Hold != nil {
 		e.HoldUntil = some(d.Hold.ExpiresAt)

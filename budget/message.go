@@ -13,7 +13,7 @@ import (
 const maxMessage = 4096
 
 // Message says in one line why the task waits: each budget that refuses, with
-// the figure and the limit. It is bounded; where not all budgets find room it
+// the figure and the limit, or what the policies say. It is bounded; where not all budgets find room it
 // says how many are left out. For an allowed task it says so.
 func (d Decision) Message() string {
 	switch {
@@ -21,6 +21,8 @@ func (d Decision) Message() string {
 		return d.Fault
 	case d.Allowed:
 		return d.admission()
+	case d.PolicyRefuses():
+		return d.policyMessage()
 	}
 	refusals := d.Refusals()
 	if len(refusals) == 0 {
@@ -138,6 +140,8 @@ func (v Verdict) Remedy() string {
 	switch {
 	case v.Admits:
 		return ""
+	case v.Fault != nil && v.Fault.Reason == ReasonPolicyNotAsked:
+		return "decide with a Reviewer where budgets have policies"
 	case v.Fault != nil && v.Fault.Reason == ReasonListError:
 		return "find out why usage can't be read; it is tried again"
 	case v.Fault != nil:

@@ -52,7 +52,7 @@ func retryAt(in *Input, rules []*Rule) time.Time {
 // opensAt is the first instant from the given one on at which the rule would
 // admit the task, false if there is none.
 func (s *retry) opensAt(r *Rule, from time.Time) (time.Time, bool) {
-	if r.fault != nil || s.in.Ledger == nil || r.neverFits(&s.in.Task) {
+	if r.fault != nil || s.in.unasked(r) || s.in.Ledger == nil || r.neverFits(&s.in.Task) {
 		return time.Time{}, false
 	}
 	at := from

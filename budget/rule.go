@@ -10,6 +10,7 @@ import (
 
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 	"github.com/bursar-dev/bursar/period"
+	"github.com/bursar-dev/bursar/policy"
 	"github.com/bursar-dev/bursar/usage"
 )
 
@@ -25,6 +26,7 @@ type Rule struct {
 	thresholds []int32
 	ttl        time.Duration
 	fault      *Fault
+	policies   *policy.Set // what spec.policies say; nil without any
 }
 
 // Limit is the limit of a rule on one meter, in the unit of the meter. Zero
@@ -58,6 +60,10 @@ const (
 	ReasonInvalidTask = "InvalidTask"
 	// ReasonTaskRecorded: the task has finished and is recorded.
 	ReasonTaskRecorded = "TaskRecorded"
+	// ReasonPolicyDenied: every budget has room, and a policy denies.
+	ReasonPolicyDenied = "PolicyDenied"
+	// ReasonPolicyHold: every budget has room, and a policy holds off.
+	ReasonPolicyHold = "PolicyHold"
 
 	// ReasonInvalidSelector: spec.taskSelector can't be compiled. The budget
 	// might be for any task, so it refuses every task of its namespace.
@@ -66,6 +72,11 @@ const (
 	ReasonInvalidPeriod = "InvalidPeriod"
 	// ReasonInvalidSpec: another field of the spec is wrong.
 	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonInvalidPolicy: spec.policies can't be compiled.
+	ReasonInvalidPolicy = "InvalidPolicy"
+	// ReasonPolicyNotAsked: the budget has policies, and whoever decides can't
+	// ask them: [Admit] and [Reserve] take no context, a [Reviewer] does.
+	ReasonPolicyNotAsked = "PolicyNotAsked"
 	// ReasonListError: what was used can't be found out.
 	ReasonListError = "ListError"
 	// ReasonEvaluated: the budget was evaluated, it is not degraded.
@@ -115,6 +126,10 @@ func (r *Rule) Fault() *Fault {
 
 // compiled reports whether Compile made the rule.
 func (r *Rule) compiled() bool { return r != nil && (r.scope != nil || r.fault != nil) }
+
+// HasPolicies reports whether the budget has policies that are to be asked
+// before a task is admitted.
+func (r *Rule) HasPolicies() bool { return r.policies != nil }
 
 // Degraded is the condition that the budget's status carries for the rule: True
 // with the fault's reason, or False.

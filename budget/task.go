@@ -39,6 +39,8 @@ type Input struct {
 	Ledger View
 	// Now is the instant of the decision. Required.
 	Now time.Time
+
+	reviewed bool // the policies of the rules are asked
 }
 
 // View is what a decision has to know of what was used and is held. Every

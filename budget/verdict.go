@@ -105,6 +105,10 @@ func (r *Rule) judge(in *Input, figures []Figure) Verdict {
 	if r.fault != nil {
 		return v
 	}
+	if in.unasked(r) {
+		v.Fault = &Fault{Reason: ReasonPolicyNotAsked, Message: "spec.policies is not asked here: a Reviewer asks it, Admit and Reserve do not"}
+		return v
+	}
 	if len(r.scope.GroupBy) > 0 {
 		v.Group = r.scope.Group(in.Task.Labels)
 	}
@@ -134,6 +138,9 @@ func (v *Verdict) exclude(err error) {
 		v.Fault = &Fault{Reason: ReasonListError, Message: bounded(err.Error(), maxMessage)}
 	}
 }
+
+// unasked reports that the rule has policies that nobody asks.
+func (in *Input) unasked(r *Rule) bool { return r.policies != nil && !in.reviewed }
 
 // query asks about one meter of a rule at the instant of the decision.
 func (in *Input) query(r *Rule, m usage.Meter) usage.Query {

@@ -17,7 +17,7 @@ const (
 	// MaxActorGroups bounds groups, in members.
 	MaxActorGroups = 64
 	// MaxBudgetMeters bounds meters, in members.
-	MaxBudgetMeters = 16
+	MaxBudgetMeters = 32
 )
 
 func (v *Input) check() *fault {

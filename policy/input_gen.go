@@ -26,7 +26,7 @@ type Input struct {
 	Usage Amount `json:"usage"`
 	// Pod is the size that is asked for; all zero when the task has no pod.
 	Pod Pod `json:"pod"`
-	// Budget is the tightest of Budgets: the one with the greatest committed share; without any budget, one that limits nothing.
+	// Budget is the tightest of Budgets: the one with the greatest committed share; without any budget, one that limits nothing. In the policies of a TaskBudget it is that budget.
 	// Complete fills it.
 	Budget Budget `json:"budget"`
 	// Budgets that apply to the task.
@@ -122,7 +122,7 @@ type Budget struct {
 	InputTokens Measure `json:"inputTokens"`
 	// OutputTokens received.
 	OutputTokens Measure `json:"outputTokens"`
-	// Meters of the budget's own, by name, in the meter's unit.
+	// Meters of the budget's own, by name, in the meter's unit: those that it limits.
 	Meters map[string]Measure `json:"meters"`
 }
 

@@ -66,7 +66,7 @@ func (b *book) Hold(h Hold) (Hold, error) {
 	if err := h.Validate(); err != nil {
 		return Hold{}, err
 	}
-	if b.recorded(h.UID) {
+	if b.Recorded(h.UID) {
 		return Hold{}, ErrRecorded
 	}
 	if known, ok := b.holds[h.UID]; !ok || !known.hold.Live(h.AdmittedAt) {
@@ -80,13 +80,14 @@ func (b *book) renew(h Hold) error {
 	if err := h.Validate(); err != nil {
 		return err
 	}
-	if !b.recorded(h.UID) {
+	if !b.Recorded(h.UID) {
 		b.replace(h)
 	}
 	return nil
 }
 
-func (b *book) recorded(uid types.UID) bool { return b.records.find(b.hash(uid), uid) != nil }
+// Recorded implements [Ledger].
+func (b *book) Recorded(uid types.UID) bool { return b.records.find(b.hash(uid), uid) != nil }
 
 // replace enters a valid hold in the place of the one that its UID has.
 func (b *book) replace(h Hold) {

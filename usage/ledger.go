@@ -15,6 +15,8 @@ type Ledger interface {
 	// one with the same UID is a [ConflictError], and the first one stays. A
 	// record supersedes the hold of its UID, whichever came first.
 	Add(Record) error
+	// Recorded reports whether a UID has a record.
+	Recorded(uid types.UID) bool
 	// Hold enters a hold and returns the one in force: where the UID has a
 	// hold that is live at the new one's AdmittedAt, that one stays and is
 	// returned. Where the UID has a record, the hold is not entered and the

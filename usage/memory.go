@@ -60,6 +60,13 @@ func (m *Memory) Add(r Record) error {
 	return m.book.Add(r)
 }
 
+// Recorded implements [Ledger].
+func (m *Memory) Recorded(uid types.UID) bool {
+	m.lock()
+	defer m.mu.Unlock()
+	return m.book.Recorded(uid)
+}
+
 // Hold implements [Ledger].
 func (m *Memory) Hold(h Hold) (Hold, error) {
 	m.lock()

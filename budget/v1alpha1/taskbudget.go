@@ -102,6 +102,14 @@ type TaskBudgetSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=9223372036
 	RecordTTLSeconds *int64 `json:"recordTTLSeconds,omitempty"`
+	// policies are rules in CEL that tighten what this budget says: they are
+	// asked where it has room, of the tasks that it selects. In their
+	// expressions budget is this budget, budgets are all that apply.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Policies []PolicyRule `json:"policies,omitempty"`
 }
 
 // Limit limits one meter.

@@ -55,7 +55,7 @@ func root() Type {
 		{Name: "estimate", Go: "Estimate", Kind: Object, Ref: "Amount", Doc: "Estimate of what the task will use, made before it starts."},
 		{Name: "usage", Go: "Usage", Kind: Object, Ref: "Amount", Doc: "Usage that is being recorded; not known outside RecordUsage."},
 		{Name: "pod", Go: "Pod", Kind: Object, Ref: "Pod", Doc: "Pod is the size that is asked for; all zero when the task has no pod."},
-		{Name: "budget", Go: "Budget", Kind: Object, Ref: "Budget", Derived: true, Doc: "Budget is the tightest of Budgets: the one with the greatest committed share; without any budget, one that limits nothing."},
+		{Name: "budget", Go: "Budget", Kind: Object, Ref: "Budget", Derived: true, Doc: "Budget is the tightest of Budgets: the one with the greatest committed share; without any budget, one that limits nothing. In the policies of a TaskBudget it is that budget."},
 		{Name: "budgets", Go: "Budgets", Kind: Objects, Ref: "Budget", Max: 16, Doc: "Budgets that apply to the task."},
 		{Name: "facts", Go: "Facts", Kind: StringMap, Max: 64, Doc: "Facts that the host adds of its own; their keys are the host's to document."},
 	}}
@@ -117,7 +117,7 @@ func budget() Type {
 		{Name: "cost", Go: "Cost", Kind: Object, Ref: "Measure", Doc: "Cost in millionths of a US dollar."},
 		{Name: "inputTokens", Go: "InputTokens", Kind: Object, Ref: "Measure", Doc: "InputTokens sent."},
 		{Name: "outputTokens", Go: "OutputTokens", Kind: Object, Ref: "Measure", Doc: "OutputTokens received."},
-		{Name: "meters", Go: "Meters", Kind: ObjectMap, Ref: "Measure", Max: 16, Doc: "Meters of the budget's own, by name, in the meter's unit."},
+		{Name: "meters", Go: "Meters", Kind: ObjectMap, Ref: "Measure", Max: 32, Doc: "Meters of the budget's own, by name, in the meter's unit: those that it limits."},
 	}}
 }
 

@@ -1,8 +1,9 @@
-# Sets the output of `go test -bench` in columns: time, then the benchmark's own figures (ratios), then memory.
+# Sets the output of `go test -bench` in columns: time, memory, then the benchmark's own figures (ratios). A benchmark that
+# only compares gives no time of its own.
 /^(goos|goarch|cpu|PASS)/ { next }
 /^ok / { next }
 /^pkg: / { printf "\n%s\n", $2; next }
-/^Benchmark/ && / ns\/op/ {
+/^Benchmark/ && $2 ~ /^[0-9]+$/ && NF > 3 {
 	name = $1
 	sub(/^Benchmark/, "", name)
 	sub(/-[0-9]+$/, "", name)
@@ -17,7 +18,7 @@
 			own = own sprintf("  %-30s", figure)
 		}
 	}
-	printf "  %-48s %s%s%s\n", name, time, memory, own
+	printf "  %-48s %18s%s%s\n", name, time, memory, own
 	fflush()
 	next
 }

@@ -43,6 +43,22 @@ func Compile(p Policy, o Options) (*Hook, error) {
 	})
 }
 
+// CompileRules makes a hook of the rules of a budget, under any name. It is a
+// policy.RuleCompiler.
+func CompileRules(name string, rules []policy.Rule) (policy.Hook, error) {
+	hook, err := Compile(Policy{Name: inline, Rules: rules}, Options{})
+	if err != nil {
+		return nil, err
+	}
+	hook.name = name
+	return hook, nil
+}
+
+// inline stands for the name of rules that come without a file.
+const inline = "inline"
+
+var _ policy.RuleCompiler = CompileRules
+
 // compiler gathers the faults of one policy.
 type compiler struct {
 	place  func(path string, line, column int) policy.LoadError
@@ -145,9 +161,7 @@ func (c *compiler) compileRules(all []policy.Rule) {
 	seen := map[string]bool{}
 	for i, r := range all {
 		path := fmt.Sprintf("rules[%d]", i)
-		if !policy.ValidCode(r.Name) {
-			c.fail(path+".name", "", "%q: want 1 to 63 of a-z, 0-9 and -", short(r.Name))
-		} else if seen[r.Name] {
+		if seen[r.Name] && policy.ValidCode(r.Name) {
 			c.fail(path+".name", r.Name, "is given twice")
 		}
 		seen[r.Name] = true
@@ -162,10 +176,9 @@ func (c *compiler) rule(path string, r policy.Rule) rule {
 	if out.code == "" {
 		out.code = r.Name
 	}
-	for _, e := range r.Match.Validate() {
-		c.fail(path+".match."+e.Path, r.Name, "%s", e.Text)
+	for _, e := range r.Validate() {
+		c.fail(path+"."+e.Path, e.Rule, "%s", e.Text)
 	}
-	c.checkFields(path, r)
 	out.when = c.expression(path+".when", r.Name, r.When, types.BoolType)
 	if r.MessageExpression != "" {
 		out.text = c.expression(path+".messageExpression", r.Name, r.MessageExpression, types.StringType)

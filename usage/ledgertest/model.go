@@ -108,6 +108,9 @@ func (m *model) remove(uid types.UID) {
 // held compares the hold of a UID.
 func (m *model) held(t fataler, ledger usage.Ledger, uid types.UID) {
 	t.Helper()
+	if got, want := ledger.Recorded(uid), m.recorded(uid) >= 0; got != want {
+		t.Fatalf("Recorded(%s) says %v, want %v", uid, got, want)
+	}
 	got, ok := ledger.Held(uid)
 	i := m.holding(uid)
 	if want := i >= 0 && m.recorded(uid) < 0; ok != want {
