@@ -92,9 +92,6 @@ func (c *compiler) fail(reason string, faults ...*field.Error) {
 
 // shorten cuts what a fault repeats of the manifest.
 func shorten(fault *field.Error) {
-	if value, ok := fault.BadValue.(string); ok {
-		fault.BadValue = bounded(value, maxValue)
-	}
 	if value := fmt.Sprint(fault.BadValue); len(value) > maxValue {
 		fault.BadValue = bounded(value, maxValue)
 	}

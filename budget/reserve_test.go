@@ -248,6 +248,13 @@ func TestReserveOnNothing(t *testing.T) {
 		if d := budget.Reserve(store, ask("a"), time.Hour); d.Allowed || d.Message() != "there is no ledger to ask" {
 			t.Errorf("%v: %s", d.Allowed, d.Message())
 		}
+		r, err := budget.NewReviewer(nil, budget.ReviewerOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := r.Reserve(t.Context(), store, ask("a"), budget.Subject{}, time.Hour); d.Allowed || d.Message() != "there is no ledger to ask" {
+			t.Errorf("%v: %s", d.Allowed, d.Message())
+		}
 	}
 }
 
