@@ -26,6 +26,7 @@ var areas = []area{
 	{dir: "budget/controller", planned: true},
 	{dir: "budget/webhook", planned: true},
 	{dir: "podspec", pure: true},
+	{dir: "podspec/live"},
 	{dir: "policy", pure: true},
 	{dir: "policy/cel"},
 	{dir: "policy/policytest"},
