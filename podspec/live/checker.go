@@ -89,9 +89,15 @@ func (c Checker) Check(ctx context.Context, pod *corev1.Pod) (Judgement, error) 
 	if answer.Verdict == podspec.VerdictUnknown {
 		return judgement, unread
 	}
-	judgement.Disagreements = disagreements(&prediction, &answer, snapshot.ServerMinor.Value)
-	// A refusal by strict sizing is the caller's own will: the server has no say in it.
-	if !(prediction.Verdict == podspec.Reject && answer.Verdict == podspec.Admit && len(c.Options) > 0) {
+	// What the caller's options refuse is the caller's own will: the server has no say in it.
+	plain := prediction
+	if len(c.Options) > 0 {
+		if plain, err = podspec.Predict(snapshot, pod); err != nil {
+			return Judgement{}, err
+		}
+	}
+	judgement.Disagreements = disagreements(&plain, &answer, snapshot.ServerMinor.Value)
+	if prediction.Verdict != podspec.Reject || plain.Verdict == podspec.Reject {
 		judgement.Verdict = answer.Verdict
 	}
 	return judgement, unread

@@ -19,7 +19,7 @@ import (
 // Creator creates pods of deterministic names: calling it again for the same work, after a crash, a lost answer or a
 // restart, gives the pod that is there already. The zero value with a Client is ready.
 type Creator struct {
-	// Client creates and reads, without a cache. Required.
+	// Client gets and creates pods, without a cache, and needs the right to. Required.
 	Client client.Client
 	// Owns says whether a pod that was found under the name of a wanted one is the caller's. Nil: it carries every label
 	// that the wanted pod has (bursar's identity labels among them, see podspec.Identity) with the same value.
@@ -28,7 +28,7 @@ type Creator struct {
 	// on, doubled each time, at most 5 s. A time that the server names is waited for in its place.
 	Backoff wait.Backoff
 	// Clock waits; nil is the real clock.
-	Clock clock.WithTicker
+	Clock clock.Clock
 }
 
 // Created is a pod that exists.

@@ -40,7 +40,7 @@ func (r Reader) openShift(ctx context.Context, in client.ListOption) (podspec.Op
 	var list unstructured.UnstructuredList
 	list.SetGroupVersionKind(appliedQuotaKind.GroupVersion().WithKind(appliedQuotaKind.Kind + "List"))
 	if err := r.Client.List(ctx, &list, in); err != nil {
-		return o, err
+		return o, client.IgnoreNotFound(err) // the mapper remembers a kind that has gone
 	}
 	for i := range list.Items {
 		quota, err := appliedQuota(&list.Items[i])

@@ -112,10 +112,8 @@ func judge(t *testing.T, pod *corev1.Pod, options ...podspec.PredictOption) live
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(options) == 0 {
-		for _, disagreement := range judgement.Disagreements {
-			t.Error(disagreement)
-		}
+	for _, disagreement := range judgement.Disagreements {
+		t.Error(disagreement)
 	}
 	return judgement
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/bursar-dev/bursar/podspec"
 )
@@ -36,13 +37,15 @@ var phrases = []struct {
 	{" ratio per Pod is ", podspec.CategoryLimitRange},
 	{"no PriorityClass with name ", podspec.CategoryPriorityClass},
 	{"pod rejected: RuntimeClass ", podspec.CategoryRuntimeClass},
-	{"Pod \"", podspec.CategoryInvalid}, // Pod "name" is invalid
 }
 
 // class is that of the server's refusal; empty if it admits the pod.
 func (a answer) class() podspec.Category {
-	if a.err == nil {
+	switch {
+	case a.err == nil:
 		return ""
+	case apierrors.IsInvalid(a.err):
+		return podspec.CategoryInvalid
 	}
 	for _, known := range phrases {
 		if contains(a.err.Error(), known.phrase) {

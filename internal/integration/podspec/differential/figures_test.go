@@ -45,9 +45,12 @@ func misread(o *podspec.Outcome, err error) string {
 	for _, figure := range d.Figures {
 		read = append(read, figureOf(podspec.Finding{Category: d.Category, Container: figure.Container, Resource: figure.Resource, Field: figure.Field, Have: figure.Have, Need: figure.Need, Bound: figure.Bound}))
 	}
+	// The server says once what is the same for several containers.
 	slices.Sort(read)
+	read = slices.Compact(read)
 	for object, ours := range byObject {
 		slices.Sort(ours)
+		ours = slices.Compact(ours)
 		if (object == d.Object || d.Object == "") && slices.Equal(ours, read) {
 			return ""
 		}
