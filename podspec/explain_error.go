@@ -2,7 +2,6 @@ package podspec
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -118,12 +117,18 @@ func byStatus(status *metav1.Status, d *Diagnosis) bool {
 	return true
 }
 
+// The HTTP codes that stand without a reason; their constants are in net/http, which a pure package does not import.
+const (
+	codeInvalid = 422
+	codeTooMany = 429
+)
+
 // byCode explains what the HTTP code tells where there is no reason.
 func byCode(status *metav1.Status, d *Diagnosis) bool {
 	switch status.Code {
-	case http.StatusUnprocessableEntity:
+	case codeInvalid:
 		invalid(status, d)
-	case http.StatusTooManyRequests:
+	case codeTooMany:
 		d.set(CategoryThrottled, "the API server asks to slow down", "try again after the time it names")
 	default:
 		return false
