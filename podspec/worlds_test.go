@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/bursar-dev/bursar/podspec"
@@ -183,7 +184,7 @@ func (a recordedAnswer) differs(outcome podspec.Outcome, seen bool) string {
 		return "the amounts of containers differ"
 	case (spec.Resources == nil) != (a.Level == nil), spec.Resources != nil && !sameRequirements(*spec.Resources, *a.Level):
 		return "the amounts at pod level differ"
-	case !sameList(spec.Overhead, a.Overhead):
+	case !sameList(spec.Overhead, stored(a.Overhead)):
 		return "the overhead differs"
 	}
 	if a.Category != "" || seen && a.Deltas == nil {
@@ -195,6 +196,16 @@ func (a recordedAnswer) differs(outcome podspec.Outcome, seen bool) string {
 		}
 	}
 	return ""
+}
+
+// stored rounds amounts as the API server does when it stores them; recorded answers are from the moment before.
+func stored(list corev1.ResourceList) corev1.ResourceList {
+	rounded := list.DeepCopy()
+	for name, amount := range rounded {
+		amount.RoundUp(resource.Milli)
+		rounded[name] = amount
+	}
+	return rounded
 }
 
 func sameRequirements(a, b corev1.ResourceRequirements) bool {

@@ -49,7 +49,11 @@ func newQuota(t *testing.T, namespace string, hard corev1.ResourceList) *corev1.
 		}
 		return nil
 	})
-	huge := newPod(namespace, "probe", amounts("cpu", "1000", "memory", "1000Gi"))
+	// Hardened, since PodSecurity comes before the quotas.
+	huge, _, err := podspec.Harden(newPod(namespace, "probe", amounts("cpu", "1000", "memory", "1000Gi")), podspec.Hardening{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	cluster.Eventually(t, "the quota is enforced", func(ctx context.Context) error {
 		err := shared.Client.Create(ctx, huge.DeepCopy(), client.DryRunAll)
 		if got := podspec.ExplainError(err).Category; got != podspec.CategoryQuotaExceeded {
