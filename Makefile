@@ -110,6 +110,22 @@ fuzz: ## Fuzz every target for FUZZTIME, then run the exhaustive tests (BURSAR_L
 	done
 	BURSAR_LONG=1 $(GO) test -timeout 120m ./...
 
+PODS ?= 20000
+SEED ?= 1
+PODS_EMULATED ?= 5000
+
+.PHONY: differential
+differential: ## Predict random pods and ask a real API server: PODS on its own version, PODS_EMULATED on each older one (SEED=)
+	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
+	run() { KUBEBUILDER_ASSETS="$$assets" BURSAR_MINOR="$$1" BURSAR_PODS="$$2" BURSAR_SEED='$(SEED)' \
+	  $(GO) test -count=1 -timeout 240m -run '^TestPredictionsAreWhatTheServerSays$$' -v ./podspec/differential; }; \
+	run "" '$(PODS)'; for minor in 36 35 34; do run "$$minor" '$(PODS_EMULATED)'; done
+
+.PHONY: spawner
+spawner: ## Run the spawner example and its preflight command on a real API server
+	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
+	KUBEBUILDER_ASSETS="$$assets" $(GO) test -count=1 -run 'Spawner|Preflight' -v ./podspec
+
 .PHONY: bench
 bench: ## Run the benchmarks, each with its ratio to a floor or a naive twin (BENCH= BENCHTIME=)
 	@dirs=$$(grep -rlE --include='*_test.go' '^func Benchmark' . | grep -vE '^\./($(subst $() ,|,$(NESTED)))/' | xargs -n 1 dirname | sort -u); \

@@ -323,3 +323,21 @@ func TestCompileRefusesWhatIsNoBudget(t *testing.T) {
 		})
 	}
 }
+
+// TestCompileRepeatsLittle: a fault repeats no more of a manifest than a person
+// can read.
+func TestCompileRepeatsLittle(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	_, faults := budget.Compile(daily(func(s *budgetv1alpha1.TaskBudgetSpec) {
+		s.Action, s.Period.Type, s.GroupBy = budgetv1alpha1.Action(long), long, []string{long}
+		s.TaskSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": long}}
+	}))
+	if len(faults) < 4 {
+		t.Errorf("%d faults", len(faults))
+	}
+	for _, fault := range faults {
+		if len(fault.Error()) > 2048 {
+			t.Errorf("%d bytes: %.200s", len(fault.Error()), fault)
+		}
+	}
+}

@@ -45,5 +45,5 @@
 // # What it does not do
 //
 // The package has no client, no clock and no environment: callers pass in what they read. It never sends a pod anywhere
-// and never retries. Every function is pure and safe for concurrent use as long as no one writes to its arguments.
+// and never retries; package podspec/live reads, asks and creates. Every function is pure and safe for concurrent use as long as no one writes to its arguments.
 package podspec

@@ -96,6 +96,7 @@ func (p *predictor) outcome(ranges []*corev1.LimitRange) Outcome {
 	quota, uses := p.quotas(pod, o.QOS)
 	o.Findings = append(o.Findings, quota...)
 	o.Quotas = uses
+	round(pod.Spec.Overhead) // the quotas are charged before the pod is stored, which rounds the overhead like all amounts
 	o.conclude()
 	return o
 }

@@ -27,6 +27,7 @@ var areas = []area{
 	{dir: "budget/install"},
 	{dir: "budget/webhook"},
 	{dir: "podspec", pure: true},
+	{dir: "podspec/live"},
 	{dir: "policy", pure: true},
 	{dir: "policy/cel"},
 	{dir: "policy/policytest"},

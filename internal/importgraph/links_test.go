@@ -18,7 +18,7 @@ type ban struct {
 
 var (
 	light    = []string{"period", "usage", "usage/ledgertest", "budget", "budget/v1alpha1", "podspec", "policy", "policy/policytest"}
-	adapters = []string{"budget/controller", "budget/install", "budget/webhook"}
+	adapters = []string{"budget/controller", "budget/install", "budget/webhook", "podspec/live"}
 )
 
 var bans = []ban{
@@ -31,11 +31,11 @@ var bans = []ban{
 		why: "OPA adds some 15 MB to a binary: only those who write Rego pay for it",
 	},
 	{
-		from: slices.Concat(light, []string{"policy/cel", "rego"}), prefix: "sigs.k8s.io/controller-runtime", linkedBy: "budget/controller",
+		from: slices.Concat(light, []string{"policy/cel", "rego"}), prefix: "sigs.k8s.io/controller-runtime", linkedBy: "podspec/live",
 		why: "a decision needs no client: unit testers and spawners call it with literals",
 	},
 	{
-		from: slices.Concat(light, []string{"policy/cel", "rego"}), prefix: "k8s.io/client-go", linkedBy: "budget/controller",
+		from: slices.Concat(light, []string{"policy/cel", "rego"}), prefix: "k8s.io/client-go", linkedBy: "podspec/live",
 		why: "a decision needs no client: unit testers and spawners call it with literals",
 	},
 	{
@@ -55,11 +55,11 @@ var bans = []ban{
 		why: "windows and hook contracts are plain Go",
 	},
 	{
-		from: []string{"usage", "period", "podspec", "policy"}, prefix: module + "/budget", linkedBy: "budget/controller",
+		from: []string{"usage", "period", "podspec", "podspec/live", "policy"}, prefix: module + "/budget", linkedBy: "budget/controller",
 		why: "the decision imports amounts, windows and contracts, never the other way round",
 	},
 	{
-		from: []string{"podspec"}, prefix: module + "/usage", linkedBy: "budget",
+		from: []string{"podspec", "podspec/live"}, prefix: module + "/usage", linkedBy: "budget",
 		why: "sizes on pods and money spent are two subjects",
 	},
 }
