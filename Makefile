@@ -33,7 +33,7 @@ help: ## This list
 	  /^[a-z][a-z-]*:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
-demo: ## Play a day of tasks under budgets on a simulated clock, without a cluster
+demo: ## Play 240 agent runs under budgets on a simulated clock, without a cluster
 	@$(GO) run ./examples/quickstart
 
 .PHONY: test
