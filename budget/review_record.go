@@ -41,9 +41,7 @@ func (r *Reviewer) Record(ctx context.Context, record usage.Record, in Input, ab
 	}
 	q.doc.Usage = spent(record.Usage)
 	q.doc = q.doc.Complete()
-	v := r.ask(ctx, q)
-	v.Outcome, v.Reasons, v.Caps, v.RetryAfter = policy.Allow, nil, policy.Caps{}, 0
-	return v
+	return r.ask(ctx, q) // a set refuses and caps nothing here
 }
 
 // spent is what a record says, as policies see it.
