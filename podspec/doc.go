@@ -48,6 +48,6 @@
 // # What it does not do
 //
 // The package has no client, no clock and no environment: callers pass in what they read. It never sends a pod anywhere
-// and never retries. Every function but Review, which asks a hook, is pure; all are safe for concurrent use as long as no one writes to their
-// arguments.
+// and never retries. Every function but Review, which asks a hook, is pure; all are safe for concurrent use as long as no one
+// writes to their arguments.
 package podspec
