@@ -9,6 +9,9 @@
 //     gives a [Decision]: allowed or not, a [Verdict] of each matching budget
 //     with its figures, and when time alone will make room.
 //   - [Reserve] decides and sets the task's estimate aside in one step.
+//   - A [Reviewer] does both with policies: those of the host, in Go, CEL or
+//     Rego, and those that a TaskBudget carries, which [WithPolicies] compiles.
+//     [PolicyInput] is what they see.
 //   - A Decision gives the condition, the message and the delay with which a
 //     controller answers ([Decision.SetCondition], [Decision.RequeueAfter]), and
 //     explains itself as text and as JSON.
@@ -29,12 +32,16 @@
 // that is not known is not zero: the budget says what becomes of it. The zero
 // Decision denies.
 //
+// Policies only tighten. They are asked after the arithmetic, never about what it
+// refuses, and outside of the ledger's lock; then the arithmetic decides again.
+// Whatever goes wrong with one refuses, and policies that nobody asks do, too.
+//
 // The same code serves enforcement, explanation, status and simulation over past
 // records: only the ledger that it asks differs.
 //
 // # What it does not do
 //
 // It reads no clock, knows no client and starts nothing: the adapters of
-// budget/controller do. It does not store holds: whoever admits a task across
+// budget/controller do. It links no policy engine: the host injects its hooks. It does not store holds: whoever admits a task across
 // several processes writes the hold first, see package usage.
 package budget

@@ -52,7 +52,7 @@ func retryAt(in *Input, rules []*Rule) time.Time {
 // opensAt is the first instant from the given one on at which the rule would
 // admit the task, false if there is none.
 func (s *retry) opensAt(r *Rule, from time.Time) (time.Time, bool) {
-	if r.fault != nil || s.in.unasked(r) || s.in.Ledger == nil || r.neverFits(&s.in.Task) {
+	if s.stuck(r) {
 		return time.Time{}, false
 	}
 	at := from
@@ -72,6 +72,11 @@ func (s *retry) opensAt(r *Rule, from time.Time) (time.Time, bool) {
 		at = window.End
 	}
 	return at, true
+}
+
+// stuck reports a rule that refuses for as long as nothing but time changes.
+func (s *retry) stuck(r *Rule) bool {
+	return r.fault != nil || s.in.unasked(r) || s.in.Ledger == nil || r.neverFits(&s.in.Task)
 }
 
 // neverFits reports that no passing of time makes room for the task.

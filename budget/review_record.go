@@ -41,27 +41,26 @@ func (r *Reviewer) Record(ctx context.Context, record usage.Record, in Input, ab
 	}
 	q.doc.Usage = spent(record.Usage)
 	q.doc = q.doc.Complete()
-	v := r.ask(ctx, q)
-	v.Outcome, v.Reasons, v.Caps, v.RetryAfter = policy.Allow, nil, policy.Caps{}, 0
-	return v
+	return r.ask(ctx, q) // a set refuses and caps nothing here
 }
 
 // spent is what a record says, as policies see it.
 func spent(figures usage.Figures) policy.Amount {
 	var out policy.Amount
-	of := func(m usage.Meter) int64 {
+	of := func(m usage.Meter, known *bool) int64 {
 		f := figures.Of(m)
 		if f.Basis == usage.Unknown {
 			return 0
 		}
-		out.Known = true
+		*known = true
 		if out.Source == "" {
 			out.Source = string(f.Basis)
 		}
 		return f.Amount
 	}
-	out.CostMicros = policy.CeilMicros(of(usage.CostUSD))
-	out.InputTokens, out.OutputTokens = of(usage.InputTokens), of(usage.OutputTokens)
+	out.CostMicros = policy.CeilMicros(of(usage.CostUSD, &out.CostKnown))
+	out.InputTokens, out.OutputTokens = of(usage.InputTokens, &out.TokensKnown), of(usage.OutputTokens, &out.TokensKnown)
+	out.Known = out.CostKnown || out.TokensKnown
 	return out
 }
 

@@ -90,7 +90,7 @@ func TestWhatPoliciesSeeOfARecord(t *testing.T) {
 	}{
 		"cost and tokens": {
 			map[string]string{"cost-usd": "0.0000001", "input-tokens": "3", "output-tokens": "4"},
-			policy.Amount{CostMicros: 1, InputTokens: 3, OutputTokens: 4, TotalTokens: 7, Known: true, Source: "Reported"},
+			policy.Amount{CostMicros: 1, InputTokens: 3, OutputTokens: 4, TotalTokens: 7, Known: true, CostKnown: true, TokensKnown: true, Source: "Reported"},
 		},
 		"nothing":                          {nil, policy.Amount{}},
 		"what cannot be read is not known": {map[string]string{"cost-usd": "n/a"}, policy.Amount{}},

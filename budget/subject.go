@@ -82,21 +82,22 @@ func (in *Input) document(operation policy.Operation, d *Decision, about *Subjec
 func (in *Input) expected(rules []*Rule, about *Subject) policy.Amount {
 	var out policy.Amount
 	own := false
-	of := func(m usage.Meter) int64 {
+	of := func(m usage.Meter, known *bool) int64 {
 		if amount, ok := in.Task.Estimate[m]; ok {
-			own, out.Known = true, true
+			own, *known = true, true
 			return amount
 		}
 		most := int64(0)
 		for _, r := range rules {
 			if amount, ok := r.scope.Default[m]; ok {
-				most, out.Known = max(most, amount), true
+				most, *known = max(most, amount), true
 			}
 		}
 		return most
 	}
-	out.CostMicros = policy.CeilMicros(of(usage.CostUSD))
-	out.InputTokens, out.OutputTokens = of(usage.InputTokens), of(usage.OutputTokens)
+	out.CostMicros = policy.CeilMicros(of(usage.CostUSD, &out.CostKnown))
+	out.InputTokens, out.OutputTokens = of(usage.InputTokens, &out.TokensKnown), of(usage.OutputTokens, &out.TokensKnown)
+	out.Known = out.CostKnown || out.TokensKnown
 	switch {
 	case !out.Known:
 	case !own:

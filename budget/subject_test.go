@@ -68,7 +68,7 @@ func TestPolicyInput(t *testing.T) {
 			Attempt: 2, RequestedTokens: 9, Labels: map[string]string{"user": "u1"}, Annotations: map[string]string{"a": "b"},
 		},
 		Actor: about.Actor, Pod: about.Pod, Facts: about.Facts,
-		Estimate: policy.Amount{CostMicros: 300_001, OutputTokens: 40, TotalTokens: 40, Known: true, Source: "Priced"},
+		Estimate: policy.Amount{CostMicros: 300_001, OutputTokens: 40, TotalTokens: 40, Known: true, CostKnown: true, TokensKnown: true, Source: "Priced"},
 		Budget:   havana, Budgets: []policy.Budget{havana, sliding},
 	}
 	got := budget.PolicyInput(policy.Admit, in, about)
@@ -95,11 +95,15 @@ func TestEstimateOfAPolicyInput(t *testing.T) {
 		want  policy.Amount
 	}{
 		"nothing is known":     {rules: []*budget.Rule{compiled(t, daily(nil))}},
-		"a zero is known":      {task: usage.Amounts{usage.CostUSD: 0}, want: policy.Amount{Known: true, Source: "Task"}},
-		"the greatest default": {rules: []*budget.Rule{withDefault("a", "0.2"), withDefault("b", "0.3"), withDefault("c", "0.1")}, want: policy.Amount{CostMicros: 300_000, Known: true, Source: "Default"}},
+		"a zero is known":      {task: usage.Amounts{usage.CostUSD: 0}, want: policy.Amount{Known: true, CostKnown: true, Source: "Task"}},
+		"the greatest default": {rules: []*budget.Rule{withDefault("a", "0.2"), withDefault("b", "0.3"), withDefault("c", "0.1")}, want: policy.Amount{CostMicros: 300_000, Known: true, CostKnown: true, Source: "Default"}},
+		"tokens alone say nothing of the cost": {
+			task: usage.Amounts{usage.InputTokens: 7},
+			want: policy.Amount{InputTokens: 7, TotalTokens: 7, Known: true, TokensKnown: true, Source: "Task"},
+		},
 		"the task before a default": {
 			task: usage.Amounts{usage.CostUSD: 1000}, rules: []*budget.Rule{withDefault("a", "0.2")},
-			want: policy.Amount{CostMicros: 1, Known: true, Source: "Task"},
+			want: policy.Amount{CostMicros: 1, Known: true, CostKnown: true, Source: "Task"},
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {

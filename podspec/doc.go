@@ -12,6 +12,9 @@
 //	resources, err := podspec.BuildPodResources(size)        // cpu "2", memory "1Gi", requests and limits
 //	sized, report, err := podspec.Apply(pod, podspec.Plan{Main: "bot", Size: size, Identity: podspec.Identity{Workload: id}})
 //
+// Policies may bound a size: [Review] asks a hook before BuildPodResources answers, or [Heed] takes a verdict that is there
+// already. The lesser wins in each dimension, and what was lowered is reported.
+//
 // # What the namespace will say
 //
 // [Predict] takes a [Snapshot] of a namespace and a pod through the stages of the API server, and says what it will
@@ -45,5 +48,6 @@
 // # What it does not do
 //
 // The package has no client, no clock and no environment: callers pass in what they read. It never sends a pod anywhere
-// and never retries; package podspec/live reads, asks and creates. Every function is pure and safe for concurrent use as long as no one writes to its arguments.
+// and never retries; package podspec/live reads, asks and creates. Every function but Review, which asks a hook, is pure;
+// all are safe for concurrent use as long as no one writes to their arguments.
 package podspec

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,11 +15,13 @@ import (
 	"github.com/bursar-dev/bursar/policy"
 )
 
-// ErrPolicy: a policy refuses the pod.
-var ErrPolicy = errors.New("policies refuse the pod")
-
-// ErrNoHook: there is nobody to ask.
-var ErrNoHook = errors.New("no policy hook was given")
+// Sentinels of the policies' part in sizes.
+var (
+	// ErrPolicy: a policy refuses the pod, or could not be asked.
+	ErrPolicy = errors.New("policies refuse the pod")
+	// ErrNoHook: there is nobody to ask. It comes with ErrPolicy.
+	ErrNoHook = errors.New("no policy hook was given")
+)
 
 // Review asks a policy for caps on a size before [BuildPodResources] turns it into resources, and lowers the size to them. The
 // operation, the pod's cpu, memory, storage and devices and everything that follows from other fields of the input are filled
@@ -121,9 +124,9 @@ func CapDeadline(spec *corev1.PodSpec, caps policy.Caps) (Report, error) {
 	if *most <= 0 {
 		return Report{}, fmt.Errorf("%w: cap deadlineSeconds %d leaves it no time", ErrPolicy, *most)
 	}
-	entry := Entry{Action: ActionSet, Path: "spec.activeDeadlineSeconds", Now: fmt.Sprint(*most), Source: "policy cap deadlineSeconds"}
+	entry := Entry{Action: ActionSet, Path: "spec.activeDeadlineSeconds", Now: strconv.FormatInt(*most, 10), Source: "policy cap deadlineSeconds"}
 	if had := spec.ActiveDeadlineSeconds; had != nil {
-		entry.Action, entry.Had = ActionReplaced, fmt.Sprint(*had)
+		entry.Action, entry.Had = ActionReplaced, strconv.FormatInt(*had, 10)
 	}
 	deadline := *most
 	spec.ActiveDeadlineSeconds = &deadline

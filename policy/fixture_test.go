@@ -21,7 +21,7 @@ func base() policy.Input {
 			Namespace: "agents", Name: "refactor-1", UID: "u-1", Kind: "Task", Model: "opus", Provider: "acme",
 			Priority: "normal", Attempt: 1, RequestedTokens: 20_000, Labels: map[string]string{"team": "a"},
 		},
-		Estimate: policy.Amount{CostMicros: 2_000_000, InputTokens: 15_000, OutputTokens: 5_000, Known: true, Source: "Priced"},
+		Estimate: policy.Amount{CostMicros: 2_000_000, InputTokens: 15_000, OutputTokens: 5_000, Known: true, CostKnown: true, TokensKnown: true, Source: "Priced"},
 		Budgets: []policy.Budget{{
 			Name: "team-a", Namespace: "agents", Action: "Block",
 			Period: policy.Period{

@@ -86,6 +86,10 @@ type Amount struct {
 	Source string `json:"source"`
 	// Known is false when there are no figures; they are 0 then, and mean nothing.
 	Known bool `json:"known"`
+	// CostKnown is false when the cost is not known; it is 0 then, and means nothing.
+	CostKnown bool `json:"costKnown"`
+	// TokensKnown is false when no count of tokens is known; one of the two that is not is 0.
+	TokensKnown bool `json:"tokensKnown"`
 }
 
 // Pod is the size of the pod that a task asks for.

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,23 @@ func TestCheckRulesLooksAtTheShape(t *testing.T) {
 	}
 	bad := good
 	bad.Message, bad.When, bad.Match.Models = "", "", []string{"a*b"}
+	long := good
+	long.Name, long.Code, long.Message, long.Value = "long", "Not A Code", strings.Repeat("m", policy.MaxMessage+1), "1"
+	for _, c := range []struct {
+		rule policy.Rule
+		want string
+	}{
+		{long, "value: rule long: does not belong to the effect deny"},
+		{long, `code: rule long: "Not A Code": want 1 to 63 of a-z, 0-9 and -`},
+		{long, "message: rule long: has 1025 bytes, at most 1024 are allowed"},
+		{policy.Rule{Name: "c", When: "true", Effect: policy.EffectCap, Value: "1"}, "field: rule c: is required for the effect cap"},
+		{policy.Rule{Name: "c", When: "true", Effect: policy.EffectCap, Field: "wishes", Value: "1"}, `field: rule c: "wishes" is not one of maxTokens`},
+		{policy.Rule{Name: "l", When: "true", Effect: policy.EffectLabel, Key: "-", Value: "1"}, `key: rule l: "-" is not a valid label key`},
+	} {
+		if text := policy.CheckRules([]policy.Rule{c.rule}).Error(); !strings.Contains(text, "rules[0]."+c.want) {
+			t.Errorf("%s\nwant %s", text, c.want)
+		}
+	}
 	var got []string
 	for _, e := range policy.CheckRules([]policy.Rule{good, good, bad, {Effect: "allow"}, {Effect: "allow"}}) {
 		got = append(got, e.Error())

@@ -41,6 +41,8 @@ var (
 	keyTotalTokens           = ast.InternedTerm("totalTokens")
 	keySource                = ast.InternedTerm("source")
 	keyKnown                 = ast.InternedTerm("known")
+	keyCostKnown             = ast.InternedTerm("costKnown")
+	keyTokensKnown           = ast.InternedTerm("tokensKnown")
 	keyProfile               = ast.InternedTerm("profile")
 	keyCPUMilli              = ast.InternedTerm("cpuMilli")
 	keyMemoryBytes           = ast.InternedTerm("memoryBytes")
@@ -99,6 +101,8 @@ func amountTerm(v *policy.Amount) *ast.Term {
 		ast.Item(keyTotalTokens, intTerm(v.TotalTokens)),
 		ast.Item(keySource, ast.StringTerm(v.Source)),
 		ast.Item(keyKnown, ast.InternedTerm(v.Known)),
+		ast.Item(keyCostKnown, ast.InternedTerm(v.CostKnown)),
+		ast.Item(keyTokensKnown, ast.InternedTerm(v.TokensKnown)),
 	)
 }
 

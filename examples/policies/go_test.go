@@ -52,11 +52,11 @@ func taskCostCap(in *policy.Input) policy.Verdict {
 	if in.Operation != policy.Admit && in.Operation != policy.Renew {
 		return v
 	}
-	if in.Operation == policy.Admit && in.Estimate.Known && in.Estimate.CostMicros > ceiling {
+	if in.Operation == policy.Admit && in.Estimate.CostKnown && in.Estimate.CostMicros > ceiling {
 		v = policy.Refuse("estimate-too-high", fmt.Sprintf("the estimate of %.2f USD exceeds %.2f USD per task",
 			float64(in.Estimate.CostMicros)/1e6, float64(ceiling)/1e6))
 	}
-	if in.Operation == policy.Admit && !in.Estimate.Known {
+	if in.Operation == policy.Admit && !in.Estimate.CostKnown {
 		v.Warnings = []policy.Reason{{Code: "estimate-unknown", Message: "the cost of the task is not known; it is capped"}}
 	}
 	v.Caps.MaxCostMicros = &ceiling

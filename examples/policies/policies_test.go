@@ -69,7 +69,8 @@ func anyInput(r *rand.Rand) policy.Input {
 	in.Task.UID = pick("u-1", "u-2", "")
 	in.Task.Labels = map[string]string{pick("owner", "size", "team"): pick("large", "ada", "", "not a label value!")}
 	in.Pod = policy.Pod{Profile: pick("meeting-bot", "agent-worker", ""), CPUMilli: r.Int64N(8000), MemoryBytes: r.Int64N(16 << 30), GPUs: r.Int64N(2)}
-	in.Estimate = policy.Amount{Known: r.IntN(2) == 0, CostMicros: r.Int64N(30_000_000)}
+	known := r.IntN(2) == 0
+	in.Estimate = policy.Amount{Known: known, CostKnown: known, CostMicros: r.Int64N(30_000_000)}
 	in.Budgets[0].Cost = policy.Limited(limit, r.Int64N(2*limit), r.Int64N(limit))
 	if r.IntN(4) == 0 {
 		in.Budgets = nil

@@ -93,6 +93,8 @@ func amount() Type {
 		{Name: "totalTokens", Go: "TotalTokens", Kind: Int, Derived: true, Doc: "TotalTokens is the sum of both."},
 		{Name: "source", Go: "Source", Kind: String, Doc: "Source of the figures, say Reported, Priced or Held; empty if there are none."},
 		{Name: "known", Go: "Known", Kind: Bool, Doc: "Known is false when there are no figures; they are 0 then, and mean nothing."},
+		{Name: "costKnown", Go: "CostKnown", Kind: Bool, Doc: "CostKnown is false when the cost is not known; it is 0 then, and means nothing."},
+		{Name: "tokensKnown", Go: "TokensKnown", Kind: Bool, Doc: "TokensKnown is false when no count of tokens is known; one of the two that is not is 0."},
 	}}
 }
 

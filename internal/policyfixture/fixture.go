@@ -26,7 +26,7 @@ func Draft() policy.Input {
 			Priority: "normal", Attempt: 1, RequestedTokens: 20_000, Labels: map[string]string{"team": "a"},
 		},
 		Actor:    policy.Actor{User: "ci", Groups: []string{"devs", "ops"}},
-		Estimate: policy.Amount{CostMicros: 2_000_000, InputTokens: 15_000, OutputTokens: 5_000, Known: true, Source: "Priced"},
+		Estimate: policy.Amount{CostMicros: 2_000_000, InputTokens: 15_000, OutputTokens: 5_000, Known: true, CostKnown: true, TokensKnown: true, Source: "Priced"},
 		Pod:      policy.Pod{Profile: "agent-worker", CPUMilli: 2000, MemoryBytes: 4 << 30, ActiveDeadlineSeconds: 3600},
 		Budgets: []policy.Budget{{
 			Name: "team-a", Namespace: "agents", Action: "Block",

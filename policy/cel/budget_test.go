@@ -42,7 +42,7 @@ spec:
     message: tasks start on working days
     retryAfterSeconds: "3600"
   - name: no-estimate
-    when: "!estimate.known"
+    when: "!estimate.costKnown"
     effect: warn
     message: the task has no estimate
   - name: cap-cost

@@ -41,6 +41,8 @@ var amountFields = map[string]field{
 	"totalTokens":  {types.IntType, func(v any) any { return types.Int(v.(*policy.Amount).TotalTokens) }},
 	"source":       {types.StringType, func(v any) any { return types.String(v.(*policy.Amount).Source) }},
 	"known":        {types.BoolType, func(v any) any { return types.Bool(v.(*policy.Amount).Known) }},
+	"costKnown":    {types.BoolType, func(v any) any { return types.Bool(v.(*policy.Amount).CostKnown) }},
+	"tokensKnown":  {types.BoolType, func(v any) any { return types.Bool(v.(*policy.Amount).TokensKnown) }},
 }
 
 var podType = types.NewObjectType("bursar.Pod")

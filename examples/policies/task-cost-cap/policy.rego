@@ -19,12 +19,12 @@ cap contains {"field": "maxCostMicros", "value": ceiling} if input.operation in 
 
 deny contains {"code": "estimate-too-high", "msg": msg} if {
 	input.operation == "Admit"
-	input.estimate.known
+	input.estimate.costKnown
 	input.estimate.costMicros > ceiling
 	msg := sprintf("the estimate of %s exceeds %s per task", [money.text(input.estimate.costMicros), money.text(ceiling)])
 }
 
 warn contains {"code": "estimate-unknown", "msg": "the cost of the task is not known; it is capped"} if {
 	input.operation == "Admit"
-	not input.estimate.known
+	not input.estimate.costKnown
 }
