@@ -88,6 +88,7 @@ func TestManifestsApplyCleanly(t *testing.T) {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, tb); err != nil {
 			t.Fatal(err)
 		}
+		tb.Namespace = "agents" // as kubectl apply -n names it
 		rule, faults := budget.Compile(tb)
 		if len(faults) > 0 {
 			t.Errorf("%s: %v", name, faults)

@@ -162,7 +162,7 @@ func TestA12TheWebhookRefuses(t *testing.T) {
 		},
 		"amount": {
 			func(s *budgetv1alpha1.TaskBudgetSpec) { s.MaxCostUSD = usd("1E") },
-			`spec.maxCostUSD: Invalid value: "1E": 1E: a dollar amount is at most`,
+			`spec.maxCostUSD: Invalid value: "1E": a dollar amount is at most`,
 		},
 	} {
 		bad := newBudget(namespace, name)
