@@ -32,7 +32,7 @@ func (c *Cluster) Namespace(t testing.TB, labels map[string]string) string {
 // enforced some milliseconds later.
 func Eventually(t testing.TB, what string, check func(ctx context.Context) error) {
 	t.Helper()
-	const patience, pause = time.Minute, 20 * time.Millisecond
+	const patience, pause = 4 * time.Minute, 20 * time.Millisecond
 	start := time.Now()
 	for {
 		err := check(t.Context())
