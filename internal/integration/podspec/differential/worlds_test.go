@@ -119,7 +119,7 @@ func takes(scope corev1.ResourceQuotaScope, name corev1.ResourceName) bool {
 	return false
 }
 
-// quota draws a quota and its status. One in fifty has no figure for the usage of something, one in twenty is not counted
+// quota draws a quota and its status. Some have no figure for the usage of something, one in twenty is not counted
 // at all, one in twenty is counted for another spec.
 func (c *chance) quota(name string) corev1.ResourceQuota {
 	quota := corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -130,7 +130,7 @@ func (c *chance) quota(name string) corev1.ResourceQuota {
 			continue
 		}
 		hard[key], used[key] = c.room(key)
-		if c.in(0.02) {
+		if c.in(0.03) {
 			delete(used, key)
 		}
 	}
