@@ -123,7 +123,8 @@ type Outcome struct {
 	Category Category `json:"category,omitempty"`
 	// Findings are those of all stages, in the order of the stages.
 	Findings []Finding `json:"findings,omitempty"`
-	// Effective is the pod as it would be stored, as far as amounts, priority class, overhead and volumes are concerned.
+	// Effective is the pod as it would be stored, as far as amounts, priority class, overhead and volumes are concerned. Of a
+	// pod that is refused it is what was judged.
 	Effective *corev1.Pod `json:"effective"`
 	// QOS is its class.
 	QOS corev1.PodQOSClass `json:"qos"`

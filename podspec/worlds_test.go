@@ -186,7 +186,7 @@ func (a recordedAnswer) differs(outcome podspec.Outcome, seen bool) string {
 		return "the amounts of containers differ"
 	case (spec.Resources == nil) != (a.Level == nil), spec.Resources != nil && !sameRequirements(*spec.Resources, *a.Level):
 		return "the amounts at pod level differ"
-	case !sameList(spec.Overhead, stored(a.Overhead)):
+	case !sameList(stored(spec.Overhead), stored(a.Overhead)):
 		return "the overhead differs"
 	}
 	if a.Category != "" || seen && a.Deltas == nil {
