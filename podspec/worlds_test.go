@@ -95,6 +95,7 @@ func TestFailures(t *testing.T) {
 
 // replay says what differs for one pod, under the quotas as they were then.
 func (w *recordedWorld) replay(t *testing.T, i int) string {
+	t.Helper()
 	recorded := &w.Pods[i]
 	for j := range w.Snapshot.ResourceQuotas.Value {
 		quota := &w.Snapshot.ResourceQuotas.Value[j]

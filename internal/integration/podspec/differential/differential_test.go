@@ -172,7 +172,8 @@ func create(ctx context.Context, c client.Client, s podspec.Snapshot, pod *corev
 	made := pod.DeepCopy()
 	made.Namespace = s.Namespace.Value.Name
 	a := answer{deltas: map[string]corev1.ResourceList{}}
-	if a.err = c.Create(ctx, made); a.err != nil {
+	a.err = c.Create(ctx, made)
+	if a.class() != "" {
 		return a, nil // a refusal is an answer too
 	}
 	a.pod = made.DeepCopy()
