@@ -96,8 +96,12 @@ func (p *predictor) outcome(ranges []*corev1.LimitRange) Outcome {
 	quota, uses := p.quotas(pod, o.QOS)
 	o.Findings = append(o.Findings, quota...)
 	o.Quotas = uses
-	round(pod.Spec.Overhead) // the quotas are charged before the pod is stored, which rounds the overhead like all amounts
 	o.conclude()
+	if o.Verdict != Reject {
+		// What is stored is read like what is sent: the overhead is rounded, and servers before 1.37 fill in the pod level once
+		// more. Class and quotas are settled by then.
+		decode(pod, minor)
+	}
 	return o
 }
 

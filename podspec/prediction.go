@@ -117,12 +117,14 @@ type Outcome struct {
 	Order []string `json:"order,omitempty"`
 	// Verdict is never Depends here.
 	Verdict Verdict `json:"verdict"`
-	// Stage and Category are those of the refusal that the server will show; empty unless the verdict is Reject.
+	// Stage and Category are those of the refusal that the server will show; empty unless the verdict is Reject. Of several
+	// quotas that refuse, the server shows whichever it comes to first, in no fixed order; the findings have all.
 	Stage    Stage    `json:"stage,omitempty"`
 	Category Category `json:"category,omitempty"`
 	// Findings are those of all stages, in the order of the stages.
 	Findings []Finding `json:"findings,omitempty"`
-	// Effective is the pod as it would be stored, as far as amounts, priority class, overhead and volumes are concerned.
+	// Effective is the pod as it would be stored, as far as amounts, priority class, overhead and volumes are concerned. Of a
+	// pod that is refused it is what was judged.
 	Effective *corev1.Pod `json:"effective"`
 	// QOS is its class.
 	QOS corev1.PodQOSClass `json:"qos"`

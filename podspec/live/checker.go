@@ -42,6 +42,7 @@ func DryRun(ctx context.Context, c client.Client, pod *corev1.Pod) Answer {
 		if answer.Diagnosis.Retry == podspec.RetryBackoff {
 			answer.Verdict = podspec.VerdictUnknown // it could not be asked
 		}
+	default: // the others are the namespace's own words
 	}
 	return answer
 }

@@ -146,8 +146,7 @@ func patience(err error) (time.Duration, bool) {
 		named = time.Duration(seconds) * time.Second
 	}
 	diagnosis := podspec.ExplainError(err)
-	switch diagnosis.Retry {
-	case podspec.RetryBackoff, podspec.RetryWhenSynced:
+	if diagnosis.Retry == podspec.RetryBackoff || diagnosis.Retry == podspec.RetryWhenSynced {
 		return named, true
 	}
 	var status apierrors.APIStatus

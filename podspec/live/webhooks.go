@@ -25,10 +25,8 @@ func (r Reader) webhooks(ctx context.Context, namespace podspec.Part[corev1.Name
 	var validating admissionv1.ValidatingWebhookConfigurationList
 	var policies admissionv1.ValidatingAdmissionPolicyList
 	var bindings admissionv1.ValidatingAdmissionPolicyBindingList
-	for _, list := range []client.ObjectList{&mutating, &validating, &policies, &bindings} {
-		if err := r.Client.List(ctx, list); err != nil {
-			return nil, err
-		}
+	if err := r.listAll(ctx, &mutating, &validating, &policies, &bindings); err != nil {
+		return nil, err
 	}
 	if !namespace.Known {
 		return nil, errNoNamespace
@@ -40,15 +38,13 @@ func (r Reader) webhooks(ctx context.Context, namespace podspec.Part[corev1.Name
 			names = append(names, name)
 		}
 	}
-	for i := range mutating.Items {
-		for j := range mutating.Items[i].Webhooks {
-			hook := &mutating.Items[i].Webhooks[j]
+	for _, configuration := range mutating.Items {
+		for _, hook := range configuration.Webhooks {
 			add(hook.Name, hook.Rules, hook.NamespaceSelector)
 		}
 	}
-	for i := range validating.Items {
-		for j := range validating.Items[i].Webhooks {
-			hook := &validating.Items[i].Webhooks[j]
+	for _, configuration := range validating.Items {
+		for _, hook := range configuration.Webhooks {
 			add(hook.Name, hook.Rules, hook.NamespaceSelector)
 		}
 	}
@@ -60,6 +56,16 @@ func (r Reader) webhooks(ctx context.Context, namespace podspec.Part[corev1.Name
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
+}
+
+// listAll fills lists of objects of the cluster.
+func (r Reader) listAll(ctx context.Context, lists ...client.ObjectList) error {
+	for _, list := range lists {
+		if err := r.Client.List(ctx, list); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bound says whether a binding brings a policy into a namespace of some labels.

@@ -47,14 +47,14 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	judgement, pod, err := o.judge(ctx, stdin)
 	if pod == nil {
-		fmt.Fprintln(stderr, err)
+		tell(stderr, err)
 		return failed
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "warning:", err)
+		tell(stderr, "warning:", err)
 	}
 	if err := o.print(stdout, pod, judgement); err != nil {
-		fmt.Fprintln(stderr, err)
+		tell(stderr, err)
 		return failed
 	}
 	switch judgement.Verdict {
@@ -66,6 +66,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return unknown
 	}
 }
+
+// tell writes a line for a person; there is nobody else to tell if that fails.
+func tell(stderr io.Writer, words ...any) { _, _ = fmt.Fprintln(stderr, words...) }
 
 func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
@@ -82,7 +85,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	if flags.NArg() != 1 {
 		err := errors.New("name one manifest, or - for the standard input")
-		fmt.Fprintln(stderr, err)
+		tell(stderr, err)
 		return o, err
 	}
 	o.file = flags.Arg(0)

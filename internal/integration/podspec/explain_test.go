@@ -181,7 +181,7 @@ func made(t *testing.T, object client.Object) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := shared.Client.Delete(context.Background(), object); client.IgnoreNotFound(err) != nil {
+		if err := client.IgnoreNotFound(shared.Client.Delete(context.Background(), object)); err != nil {
 			t.Error(err)
 		}
 	})

@@ -1,14 +1,11 @@
 package podspec_test
 
 import (
-	"context"
-	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/bursar-dev/bursar/internal/integration/cluster"
 	"github.com/bursar-dev/bursar/podspec"
 )
 
@@ -108,17 +105,13 @@ func TestB8_TheQuotaTakesAsManyPodsAsItsHeadroomSays(t *testing.T) {
 	if d.Category != podspec.CategoryQuotaExceeded || d.Retry != podspec.RetryWhenUsageDrops {
 		t.Fatalf("got %+v", d)
 	}
-	cluster.Eventually(t, "the prediction refuses it with the figures of the server", func(context.Context) error {
-		judgement := judge(t, newPod(namespace, "one-too-many", size))
-		refusals := judgement.Prediction.Refusals()
-		if len(refusals) != 1 || len(d.Figures) != 1 {
-			return errors.New("no refusal")
-		}
-		want := []string{d.Figures[0].Have.String(), d.Figures[0].Need.String(), d.Figures[0].Bound.String()}
-		got := []string{refusals[0].Have.String(), refusals[0].Need.String(), refusals[0].Bound.String()}
-		if diff := cmp.Diff(want, got); diff != "" {
-			return errors.New(diff)
-		}
-		return nil
-	})
+	refusals := judge(t, newPod(namespace, "one-too-many", size)).Prediction.Refusals()
+	if len(refusals) != 1 || len(d.Figures) != 1 {
+		t.Fatalf("predicted %v, explained %v", refusals, d.Figures)
+	}
+	want := []string{d.Figures[0].Have.String(), d.Figures[0].Need.String(), d.Figures[0].Bound.String()}
+	got := []string{refusals[0].Have.String(), refusals[0].Need.String(), refusals[0].Bound.String()}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the figures of the server and of the prediction:\n%s", diff)
+	}
 }

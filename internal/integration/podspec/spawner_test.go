@@ -3,6 +3,7 @@ package podspec_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -39,9 +40,9 @@ func call(t *testing.T, server *httptest.Server, method, path, body string) (int
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
 	var text bytes.Buffer
-	if _, err := text.ReadFrom(response.Body); err != nil {
+	_, err = text.ReadFrom(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return response.StatusCode, text.String()

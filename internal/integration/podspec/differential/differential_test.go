@@ -171,9 +171,10 @@ func (r *run) hold(name string, s podspec.Snapshot, pod *corev1.Pod, a answer) e
 func create(ctx context.Context, c client.Client, s podspec.Snapshot, pod *corev1.Pod) (answer, error) {
 	made := pod.DeepCopy()
 	made.Namespace = s.Namespace.Value.Name
-	a := answer{err: c.Create(ctx, made), deltas: map[string]corev1.ResourceList{}}
-	if a.err != nil {
-		return a, nil
+	a := answer{deltas: map[string]corev1.ResourceList{}}
+	a.err = c.Create(ctx, made)
+	if a.class() != "" {
+		return a, nil // a refusal is an answer too
 	}
 	a.pod = made.DeepCopy()
 	for i := range s.ResourceQuotas.Value {

@@ -13,9 +13,9 @@ import (
 )
 
 // misread holds what ExplainError reads from a refusal against the findings of the prediction.
-func misread(o *podspec.Outcome, err error) string {
+func misread(o *podspec.Outcome, class podspec.Category, err error) string {
 	d := podspec.ExplainError(err)
-	if d.Category != o.Category {
+	if d.Category != class {
 		return fmt.Sprintf("explained as %s: %v", d.Category, err)
 	}
 	if d.Message == "" || d.Original != err.Error() {

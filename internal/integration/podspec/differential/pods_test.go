@@ -111,15 +111,17 @@ func (c *chance) anyResources() corev1.ResourceRequirements {
 // podLevel draws amounts of the whole pod, mostly larger than those of its containers.
 func (c *chance) podLevel(valid bool) *corev1.ResourceRequirements {
 	r := &corev1.ResourceRequirements{}
-	ample := map[corev1.ResourceName]string{corev1.ResourceCPU: "20", corev1.ResourceMemory: "20Gi", pages: "64Mi"}
 	for _, list := range []*corev1.ResourceList{&r.Requests, &r.Limits} {
-		for name, most := range ample {
-			if name == pages && c.in(0.8) || c.in(0.55) {
+		for _, ample := range []struct {
+			name corev1.ResourceName
+			most string
+		}{{corev1.ResourceCPU, "20"}, {corev1.ResourceMemory, "20Gi"}, {pages, "64Mi"}} {
+			if ample.name == pages && c.in(0.8) || c.in(0.55) {
 				continue
 			}
-			set(list, name, resource.MustParse(most))
+			set(list, ample.name, resource.MustParse(ample.most))
 			if !valid {
-				set(list, name, c.amount(name))
+				set(list, ample.name, c.amount(ample.name))
 			}
 		}
 	}

@@ -71,6 +71,14 @@ func (l *lane) place(ctx context.Context, w world) (podspec.Snapshot, error) {
 	if err := l.settle(ctx); err != nil {
 		return podspec.Snapshot{}, err
 	}
+	// Who wrote which field decides nothing, and fills what is recorded.
+	w.namespace.ManagedFields = nil
+	for i := range w.limits {
+		w.limits[i].ManagedFields = nil
+	}
+	for i := range w.quotas {
+		w.quotas[i].ManagedFields = nil
+	}
 	s := l.known
 	s.Namespace, s.LimitRanges, s.ResourceQuotas = podspec.Known(w.namespace), podspec.Known(w.limits), podspec.Known(w.quotas)
 	return s, nil

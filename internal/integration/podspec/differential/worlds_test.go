@@ -2,6 +2,7 @@ package differential_test
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -105,21 +106,17 @@ var quotaNames = []corev1.ResourceName{
 
 // takes says whether a quota of a scope may name a resource.
 func takes(scope corev1.ResourceQuotaScope, name corev1.ResourceName) bool {
-	switch {
-	case scope == "":
+	switch scope {
+	case "":
 		return true
-	case scope == corev1.ResourceQuotaScopeBestEffort:
+	case corev1.ResourceQuotaScopeBestEffort:
 		return name == corev1.ResourcePods
+	default:
+		return slices.Contains(quotaNames[:7], name)
 	}
-	for _, allowed := range quotaNames[:7] {
-		if name == allowed {
-			return true
-		}
-	}
-	return false
 }
 
-// quota draws a quota and its status. One in fifty has no figure for the usage of something, one in twenty is not counted
+// quota draws a quota and its status. Some have no figure for the usage of something, one in twenty is not counted
 // at all, one in twenty is counted for another spec.
 func (c *chance) quota(name string) corev1.ResourceQuota {
 	quota := corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -130,7 +127,7 @@ func (c *chance) quota(name string) corev1.ResourceQuota {
 			continue
 		}
 		hard[key], used[key] = c.room(key)
-		if c.in(0.02) {
+		if c.in(0.03) {
 			delete(used, key)
 		}
 	}

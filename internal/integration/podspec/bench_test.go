@@ -1,0 +1,53 @@
+package podspec_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/bursar-dev/bursar/podspec"
+	"github.com/bursar-dev/bursar/podspec/live"
+)
+
+// BenchmarkPredictAgainstDryRun predicts a pod of three containers under two quotas and a LimitRange, and asks the API server
+// the same question on the same machine. "times" is how much faster the prediction is.
+func BenchmarkPredictAgainstDryRun(b *testing.B) {
+	namespace := shared.Namespace(b, nil)
+	for _, name := range []string{"compute", "more"} {
+		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+		quota.Spec.Hard = amounts("requests.cpu", "40", "limits.memory", "80Gi")
+		if err := shared.Client.Create(b.Context(), quota); err != nil {
+			b.Fatal(err)
+		}
+	}
+	limits := &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "defaults"}}
+	limits.Spec.Limits = []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Default: amounts("memory", "1Gi"), Max: amounts("cpu", "4")}}
+	if err := shared.Client.Create(b.Context(), limits); err != nil {
+		b.Fatal(err)
+	}
+	pod := newPod(namespace, "bot", amounts("cpu", "1", "memory", "512Mi"))
+	for _, name := range []string{"proxy", "agent"} {
+		pod.Spec.Containers = append(pod.Spec.Containers, *pod.Spec.Containers[0].DeepCopy())
+		pod.Spec.Containers[len(pod.Spec.Containers)-1].Name = name
+	}
+	snapshot, err := live.Reader{Client: shared.Client, PodSecurity: podspec.Known(podspec.PodSecurityDefaults{})}.Read(b.Context(), namespace)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var predicting, asking time.Duration
+	for b.Loop() {
+		start := time.Now()
+		if _, err := podspec.Predict(snapshot, pod); err != nil {
+			b.Fatal(err)
+		}
+		predicted := time.Now()
+		live.DryRun(b.Context(), shared.Client, pod)
+		predicting += predicted.Sub(start)
+		asking += time.Since(predicted)
+	}
+	b.ReportMetric(float64(predicting.Nanoseconds())/float64(b.N), "ns/predict")
+	b.ReportMetric(float64(asking.Nanoseconds())/float64(b.N), "ns/dry-run")
+	b.ReportMetric(float64(asking)/float64(predicting), "times")
+}
