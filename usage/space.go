@@ -23,10 +23,10 @@ func newSpace(name string) *space {
 	return &space{name: name, sets: map[uint64]*labelSet{}, classes: map[string]*class{}}
 }
 
-// set gives the set of labels with that hash, made new if there is none.
-func (s *space) set(hash uint64, labels map[string]string) *labelSet {
+// set gives the set of sorted labels with that hash, made new if there is none.
+func (s *space) set(hash uint64, labels []label) *labelSet {
 	set := s.sets[hash]
-	for set != nil && !set.equals(labels) {
+	for set != nil && !slices.Equal(set.pairs, labels) {
 		set = set.next
 	}
 	if set == nil {
@@ -119,7 +119,7 @@ func (s *space) learnKey(key string) {
 }
 
 // admit charges a new account, whose keys are known, with all that is there.
-func (s *space) admit(a *account) {
+func (s *space) admit(a *account, items *itemPool) {
 	s.accounts = append(s.accounts, a)
 	charged := map[*class]*counter{}
 	for _, first := range s.sets {
@@ -135,8 +135,8 @@ func (s *space) admit(a *account) {
 			if counter == nil {
 				continue
 			}
-			for _, it := range set.items {
-				counter.add(it, 1)
+			for _, id := range set.items {
+				counter.add(items.at(id), 1)
 			}
 		}
 	}
