@@ -89,14 +89,16 @@ type tired struct {
 }
 
 func (l tired) Used(q usage.Query) (usage.Balance, error) {
-	if *l.left--; *l.left < 0 {
+	*l.left--
+	if *l.left < 0 {
 		return usage.Balance{}, errors.New("tired")
 	}
 	return l.History.Used(q)
 }
 
 func (l tired) Turns(q usage.Query) (usage.Turns, error) {
-	if *l.left--; *l.left < 0 {
+	*l.left--
+	if *l.left < 0 {
 		return usage.Turns{}, errors.New("tired")
 	}
 	return l.History.Turns(q)
@@ -182,7 +184,7 @@ func TestTheSearchForRoomEnds(t *testing.T) {
 			noon.Add(9_999 * time.Second),
 		},
 		"a hold without an end": {
-			hourly, func(q usage.Query) usage.Turns {
+			hourly, func(usage.Query) usage.Turns {
 				return usage.Turns{Next: noon.Add(1 << 60), Last: noon.Add(1 << 60), Falling: true}
 			},
 			noon.Truncate(time.Hour).Add(5_000 * time.Hour),

@@ -46,12 +46,21 @@ func (h History) Turns(q Query) (Turns, error) {
 		}
 	}
 	if d, sliding := q.Scope.slide(); sliding {
-		for _, r := range records {
-			if mine(r.Namespace, r.Labels) {
-				changes(r.CompletionTime.Add(d))
-				turns.Falling = !changes(r.CompletionTime) && turns.Falling
-			}
+		for _, done := range completionsOf(records, mine) {
+			changes(done.Add(d))
+			turns.Falling = !changes(done) && turns.Falling
 		}
 	}
 	return turns, nil
+}
+
+// completionsOf are the completions of the records that count.
+func completionsOf(records []Record, mine func(string, map[string]string) bool) []time.Time {
+	var done []time.Time
+	for _, r := range records {
+		if mine(r.Namespace, r.Labels) {
+			done = append(done, r.CompletionTime)
+		}
+	}
+	return done
 }

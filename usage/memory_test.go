@@ -188,7 +188,7 @@ func TestMemoryWithManyRecordsInNoOrder(t *testing.T) {
 	}
 	const n = 3000
 	records := newRecordSource(n, false).take(n)
-	random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // a fixed sequence, for a test that fails again
+	random := rand.New(rand.NewPCG(5, 6)) // a fixed sequence, for a test that fails again
 	random.Shuffle(n, func(i, j int) { records[i], records[j] = records[j], records[i] })
 	ledger := usage.NewMemory(scopes...)
 	compare := func(history usage.History) {

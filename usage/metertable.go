@@ -17,7 +17,7 @@ const firstMeters = 8
 func (t *meterTable) find(name Meter) (meterID, bool) {
 	for i := range t.first {
 		if t.first[i] == name {
-			return meterID(i), true //nolint:gosec // below firstMeters
+			return meterID(i), true // below firstMeters
 		}
 	}
 	if len(t.ids) == len(t.first) {
