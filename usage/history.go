@@ -27,28 +27,32 @@ func (h History) Turns(q Query) (Turns, error) {
 	mine := func(namespace string, set map[string]string) bool {
 		return q.Scope.matches(namespace, labels.Set(set)) && q.Scope.Group(set) == group
 	}
-	turns := Turns{Falling: true}
-	changes := func(at time.Time) bool {
-		if !at.After(q.At) {
-			return false
+	var turns Turns
+	falls := func(at time.Time) {
+		if at.After(q.At) {
+			turns.note(at.UTC(), at.UTC())
 		}
-		turns.note(at.UTC(), at.UTC())
-		return true
+	}
+	rises := func(at time.Time) {
+		falls(at)
+		if at.After(q.At) && (turns.Rise.IsZero() || at.Before(turns.Rise)) {
+			turns.Rise = at.UTC()
+		}
 	}
 	for _, hold := range holds {
 		if mine(hold.Namespace, hold.Labels) {
-			changes(hold.ExpiresAt)
+			falls(hold.ExpiresAt)
 		}
 	}
 	if q.Scope.opensAtFirstUse() {
 		for _, use := range usesOf(records, holds, q, mine) {
-			turns.Falling = !changes(use) && turns.Falling
+			rises(use)
 		}
 	}
 	if d, sliding := q.Scope.slide(); sliding {
 		for _, done := range completionsOf(records, mine) {
-			changes(done.Add(d))
-			turns.Falling = !changes(done) && turns.Falling
+			falls(done.Add(d))
+			rises(done)
 		}
 	}
 	return turns, nil

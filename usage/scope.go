@@ -166,7 +166,8 @@ type Turns struct {
 	// Next is the earliest instant after the query's at which it changes,
 	// Last the latest; both zero if it never does.
 	Next, Last time.Time
-	// Falling is true when no record and no use is dated ahead of the query,
-	// so that within the window used and held only ever fall.
-	Falling bool
+	// Rise is the earliest instant after the query's at which a record or a use
+	// that is dated ahead comes in; zero if there is none. Before it, and within
+	// the window, used and held only fall.
+	Rise time.Time
 }

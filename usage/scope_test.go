@@ -156,15 +156,15 @@ func TestHistoryTurns(t *testing.T) {
 		history usage.History
 		want    usage.Turns
 	}{
-		"nothing":             {usage.History{}, usage.Turns{Falling: true}},
-		"another team":        {usage.History{Records: []usage.Record{record(-10, "blue")}}, usage.Turns{Falling: true}},
-		"one that leaves":     {usage.History{Records: []usage.Record{record(-10, "red")}}, usage.Turns{Next: at(50), Last: at(50), Falling: true}},
-		"one that leaves now": {usage.History{Records: []usage.Record{record(-60, "red")}}, usage.Turns{Falling: true}},
-		"two that leave":      {usage.History{Records: []usage.Record{record(-10, "red"), record(-50, "red")}}, usage.Turns{Next: at(10), Last: at(50), Falling: true}},
-		"one that enters":     {usage.History{Records: []usage.Record{record(5, "red")}}, usage.Turns{Next: at(5), Last: at(65)}},
-		"a hold":              {usage.History{Holds: []usage.Hold{hold}}, usage.Turns{Next: at(60), Last: at(60), Falling: true}},
-		"a hold and a record": {usage.History{Holds: []usage.Hold{hold}, Records: []usage.Record{record(-50, "red")}}, usage.Turns{Next: at(10), Last: at(60), Falling: true}},
-		"one that came now":   {usage.History{Records: []usage.Record{record(0, "red")}}, usage.Turns{Next: at(60), Last: at(60), Falling: true}},
+		"nothing":             {usage.History{}, usage.Turns{}},
+		"another team":        {usage.History{Records: []usage.Record{record(-10, "blue")}}, usage.Turns{}},
+		"one that leaves":     {usage.History{Records: []usage.Record{record(-10, "red")}}, usage.Turns{Next: at(50), Last: at(50)}},
+		"one that leaves now": {usage.History{Records: []usage.Record{record(-60, "red")}}, usage.Turns{}},
+		"two that leave":      {usage.History{Records: []usage.Record{record(-10, "red"), record(-50, "red")}}, usage.Turns{Next: at(10), Last: at(50)}},
+		"one that enters":     {usage.History{Records: []usage.Record{record(5, "red")}}, usage.Turns{Next: at(5), Last: at(65), Rise: at(5)}},
+		"a hold":              {usage.History{Holds: []usage.Hold{hold}}, usage.Turns{Next: at(60), Last: at(60)}},
+		"a hold and a record": {usage.History{Holds: []usage.Hold{hold}, Records: []usage.Record{record(-50, "red")}}, usage.Turns{Next: at(10), Last: at(60)}},
+		"one that came now":   {usage.History{Records: []usage.Record{record(0, "red")}}, usage.Turns{Next: at(60), Last: at(60)}},
 	} {
 		q := usage.Query{Scope: scope, Meter: usage.CostUSD, At: noon}
 		ledger := usage.NewMemory(scope)
