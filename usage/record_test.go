@@ -122,7 +122,8 @@ var changes = []struct {
 	{false, func(r *usage.Record) { r.Labels = map[string]string{"team": "blue"} }},
 	{false, func(r *usage.Record) { r.Labels = map[string]string{"red": "team"} }},
 	{false, func(r *usage.Record) { r.Labels = nil }},
-	{false, func(r *usage.Record) { r.CompletionTime = r.CompletionTime.Add(1) }},
+	{false, func(r *usage.Record) { r.CompletionTime = r.CompletionTime.Add(time.Second) }},
+	{false, func(r *usage.Record) { r.CompletionTime = r.CompletionTime.Add(-1) }},
 	{false, func(r *usage.Record) { r.StartTime = r.StartTime.Add(time.Second) }},
 	{false, func(r *usage.Record) { r.AdmittedAt = r.CompletionTime }},
 	{false, func(r *usage.Record) { r.AdmittedAt, r.StartTime = r.StartTime, r.AdmittedAt }},
@@ -143,6 +144,7 @@ var changes = []struct {
 	{true, func(r *usage.Record) { r.Problems = append(r.Problems, usage.Problem{Meter: "x"}) }},
 	{true, func(r *usage.Record) { ttl := time.Minute; r.TTL = &ttl }},
 	{true, func(r *usage.Record) { r.CompletionTime = r.CompletionTime.In(time.FixedZone("x", 3600)) }},
+	{true, func(r *usage.Record) { r.CompletionTime = r.CompletionTime.Add(time.Second - 1) }},
 	{true, func(r *usage.Record) { r.Replaces = usage.Figures{} }},
 	{true, func(r *usage.Record) { *r = r.Clone() }},
 }

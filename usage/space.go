@@ -86,20 +86,18 @@ func (c *class) leave() {
 	}
 }
 
-// learn makes the keys of a scope known. Where one is new, every label set is
-// classified again.
+// learn makes the keys of a scope known.
 func (s *space) learn(scope *Scope) {
-	known := len(s.keys)
-	requirements, _ := scope.Selector.Requirements()
-	for i := range requirements {
-		s.learnKey(requirements[i].Key())
-	}
-	for _, key := range scope.GroupBy {
-		s.learnKey(key)
-	}
-	if len(s.keys) == known {
+	s.ask(addKeys(slices.Clone(s.keys), scope))
+}
+
+// ask changes the keys that scopes ask for. Where they are others than before,
+// every label set is classified again.
+func (s *space) ask(keys []string) {
+	if slices.Equal(s.keys, keys) {
 		return
 	}
+	s.keys = keys
 	before := s.classes
 	s.classes = map[string]*class{}
 	for _, first := range s.sets {
@@ -112,10 +110,24 @@ func (s *space) learn(scope *Scope) {
 	}
 }
 
-func (s *space) learnKey(key string) {
-	if i, known := slices.BinarySearch(s.keys, key); !known {
-		s.keys = slices.Insert(s.keys, i, key)
+// addKeys adds the keys that a scope asks for to sorted ones.
+func addKeys(to []string, scope *Scope) []string {
+	requirements, _ := scope.Selector.Requirements()
+	for i := range requirements {
+		to = addKey(to, requirements[i].Key())
 	}
+	for _, key := range scope.GroupBy {
+		to = addKey(to, key)
+	}
+	return to
+}
+
+func addKey(to []string, key string) []string {
+	i, known := slices.BinarySearch(to, key)
+	if known {
+		return to
+	}
+	return slices.Insert(to, i, key)
 }
 
 // admit charges a new account, whose keys are known, with all that is there.
@@ -142,12 +154,17 @@ func (s *space) admit(a *account, items *itemPool) {
 	}
 }
 
-// dismiss takes an account out.
+// dismiss takes an account out, and the keys that nobody else asks for.
 func (s *space) dismiss(a *account) {
 	s.accounts = slices.DeleteFunc(s.accounts, func(other *account) bool { return other == a })
 	for _, class := range s.classes {
 		class.counters = slices.DeleteFunc(class.counters, func(c *counter) bool { return c.account == a })
 	}
+	var keys []string
+	for _, left := range s.accounts {
+		keys = addKeys(keys, left.scope)
+	}
+	s.ask(keys)
 }
 
 // drop takes out a label set that has no items.
