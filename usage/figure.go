@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Basis says where a figure of a record comes from.
@@ -53,6 +54,23 @@ func (f Figures) Of(m Meter) Figure {
 		return Figure{Amount: amount, Basis: Reported}
 	}
 	return Figure{Basis: Unknown}
+}
+
+// String gives the figures as people read them, sorted by meter: "costUSD 0.25
+// (Reported), inputTokens unknown"; "none" if there are none.
+func (f Figures) String() string {
+	if len(f) == 0 {
+		return "none"
+	}
+	var parts []string
+	for _, m := range f.Meters() {
+		part := string(m) + " unknown"
+		if figure := f[m]; figure.Basis != Unknown {
+			part = fmt.Sprintf("%s %s (%s)", m, m.Format(figure.Amount), figure.Basis)
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Amounts gives the figures that are known, without those that only a hold

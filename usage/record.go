@@ -69,6 +69,12 @@ type Record struct {
 	TTL *time.Duration `json:"ttl,omitempty"`
 }
 
+// String says in one line what the record is of and what it says was spent.
+func (r Record) String() string {
+	return fmt.Sprintf("record of task %s, %s at %s: %s",
+		describe(r.Namespace, r.Name, r.UID), r.Phase, r.CompletionTime.UTC().Format(time.RFC3339), r.Usage)
+}
+
 // Clone returns a copy that shares nothing with r.
 func (r Record) Clone() Record {
 	r.Labels = maps.Clone(r.Labels)

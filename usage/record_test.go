@@ -41,9 +41,9 @@ func TestRecordValidate(t *testing.T) {
 		"replaces: tasks -1: must not be negative": func(r *usage.Record) {
 			r.UID, r.Corrects, r.Replaces = "x-c", "x", usage.Figures{usage.Tasks: reported(-1)}
 		},
-		`record of task team-a/fix-bug (uid "uid-1"): phase: "x"`: func(r *usage.Record) { r.Phase = "x" },
-		`record of task "team-a" (uid "uid-1"): phase`:            func(r *usage.Record) { r.Phase, r.Name = "x", "" },
-		`record of task team-a/"a\nb" (uid`:                       func(r *usage.Record) { r.Phase, r.Name = "x", "a\nb" },
+		`record of task team-a/fix-bug (uid "uid-1"): phase: "x"`:    func(r *usage.Record) { r.Phase = "x" },
+		`record of task with uid "uid-1" in namespace team-a: phase`: func(r *usage.Record) { r.Phase, r.Name = "x", "" },
+		`record of task team-a/"a\nb" (uid`:                          func(r *usage.Record) { r.Phase, r.Name = "x", "a\nb" },
 	} {
 		r := mustRecord(t, finished())
 		if err := r.Validate(); err != nil {
@@ -210,4 +210,21 @@ func TestAddComparesRandomRecords(t *testing.T) {
 		}
 		compareAdd(t, draw(), draw())
 	})
+}
+
+func TestARecordSaysInOneLineWhatItIs(t *testing.T) {
+	r := mustRecord(t, finished())
+	r.Usage = usage.Figures{
+		usage.CostUSD:      {Amount: usage.MustUSD("0.25"), Basis: usage.Priced},
+		usage.InputTokens:  {Amount: 7, Basis: usage.Reported},
+		usage.OutputTokens: {Basis: usage.Unknown},
+	}
+	want := `record of task team-a/fix-bug (uid "uid-1"), Succeeded at 2026-03-29T12:00:00Z: ` +
+		"costUSD 0.25 (Priced), inputTokens 7 (Reported), outputTokens unknown"
+	if diff := cmp.Diff(want, r.String()); diff != "" {
+		t.Errorf("String (-want +got):\n%s", diff)
+	}
+	if got := usage.Figures(nil).String(); got != "none" {
+		t.Errorf("no figures: %q, want none", got)
+	}
 }
