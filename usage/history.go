@@ -27,35 +27,43 @@ func (h History) Turns(q Query) (Turns, error) {
 	mine := func(namespace string, set map[string]string) bool {
 		return q.Scope.matches(namespace, labels.Set(set)) && q.Scope.Group(set) == group
 	}
-	var turns Turns
-	falls := func(at time.Time) {
-		if at.After(q.At) {
-			turns.note(at.UTC(), at.UTC())
-		}
-	}
-	rises := func(at time.Time) {
-		falls(at)
-		if at.After(q.At) && (turns.Rise.IsZero() || at.Before(turns.Rise)) {
-			turns.Rise = at.UTC()
-		}
-	}
+	found := changes{since: q.At}
 	for _, hold := range holds {
 		if mine(hold.Namespace, hold.Labels) {
-			falls(hold.ExpiresAt)
+			found.falls(hold.ExpiresAt)
 		}
 	}
 	if q.Scope.opensAtFirstUse() {
 		for _, use := range usesOf(records, holds, q, mine) {
-			rises(use)
+			found.rises(use)
 		}
 	}
 	if d, sliding := q.Scope.slide(); sliding {
 		for _, done := range completionsOf(records, mine) {
-			falls(done.Add(d))
-			rises(done)
+			found.falls(done.Add(d))
+			found.rises(done)
 		}
 	}
-	return turns, nil
+	return found.turns, nil
+}
+
+// changes gathers the instants at which a balance changes.
+type changes struct {
+	since time.Time
+	turns Turns
+}
+
+func (c *changes) falls(at time.Time) {
+	if at.After(c.since) {
+		c.turns.note(at.UTC(), at.UTC())
+	}
+}
+
+func (c *changes) rises(at time.Time) {
+	c.falls(at)
+	if at.After(c.since) && (c.turns.Rise.IsZero() || at.Before(c.turns.Rise)) {
+		c.turns.Rise = at.UTC()
+	}
 }
 
 // completionsOf are the completions of the records that count.
