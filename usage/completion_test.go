@@ -210,6 +210,13 @@ func TestRecordUsageSnapshot(t *testing.T) {
 	if got.Labels["team"] != "red" || *got.TTL != time.Hour {
 		t.Error("the record shares what its caller changed")
 	}
+	c.Labels["\xff"], c.Labels["\xfe"] = "\xff", "b"
+	for range 10 { // the same record each time
+		got, err = usage.RecordUsage(c)
+		if diff := cmp.Diff(map[string]string{"team": "blue", "\uFFFD": "\uFFFD"}, got.Labels); diff != "" || err != nil {
+			t.Fatalf("labels that are no UTF-8: %v (-want +got):\n%s", err, diff)
+		}
+	}
 	c.Hold = heldFor(c, nil)
 	got, err = usage.RecordUsage(c)
 	if err != nil {

@@ -87,21 +87,13 @@ func (f Figures) Amounts() Amounts {
 
 // validate reports the first figure, by meter, that no record may carry.
 func (f Figures) validate() error {
+	first, fault := Meter(""), error(nil)
 	for m, figure := range f {
-		if figure.validate(m) != nil {
-			return f.firstFault()
+		if err := figure.validate(m); err != nil && (fault == nil || m < first) {
+			first, fault = m, err
 		}
 	}
-	return nil
-}
-
-func (f Figures) firstFault() error {
-	for _, m := range f.Meters() {
-		if err := f[m].validate(m); err != nil {
-			return err
-		}
-	}
-	return nil
+	return fault
 }
 
 func (f Figure) validate(m Meter) error {

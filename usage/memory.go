@@ -135,7 +135,8 @@ func (m *Memory) Len() (records, holds int) {
 }
 
 // Groups lists the groups of a scope that a record or a hold fell into, sorted;
-// "" is the only group of a scope without GroupBy.
+// "" is the only group of a scope without GroupBy. [Scope.GroupLabels] gives the
+// labels that a name stands for.
 func (m *Memory) Groups(s *Scope) []string {
 	m.lock()
 	defer m.mu.Unlock()

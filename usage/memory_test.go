@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"strconv"
 	"testing"
 	"time"
 
@@ -171,6 +172,26 @@ func TestMemoryForgetsAndLearnsAgain(t *testing.T) {
 		}
 		ledger.Forget(scope)
 		ledger.Forget(scope)
+	}
+}
+
+// Meters beyond the few that a ledger usually has are told apart, too.
+func TestMemoryOfManyMeters(t *testing.T) {
+	var meters []usage.Meter
+	figures := usage.Figures{}
+	for i := range 50 {
+		meter := usage.Meter("m" + strconv.Itoa(i))
+		meters, figures[meter] = append(meters, meter), reported(int64(i))
+	}
+	r := mustRecord(t, finished())
+	r.Usage = figures
+	scope := everything(t, meters...)
+	ledger := usage.NewMemory()
+	fill(t, ledger, []usage.Record{r})
+	for i, meter := range meters {
+		if got, err := ledger.Used(usage.Query{Scope: scope, Meter: meter, At: noon}); err != nil || got.Known != int64(i) {
+			t.Errorf("%s: %+v, %v, want %d", meter, got, err, i)
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ func TestRecordValidate(t *testing.T) {
 		"usage: a -1": func(r *usage.Record) {
 			r.Usage["z"], r.Usage["a"], r.Usage["m"] = reported(-1), reported(-1), reported(-1)
 		},
+		"reason: 1025 bytes long, at most 1024":                      func(r *usage.Record) { r.Reason = strings.Repeat("x", 1025) },
 		"ttl: 0s is not positive":                                    func(r *usage.Record) { r.TTL = &zero },
 		"replaces: only a correction replaces":                       func(r *usage.Record) { r.Replaces = usage.Figures{usage.Tasks: reported(1)} },
 		`uid: the correction of "uid-1" must have the UID "uid-1-c"`: func(r *usage.Record) { r.Corrects = r.UID },

@@ -37,6 +37,9 @@ func TestGroupNames(t *testing.T) {
 		if got := s.Group(c.labels); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
+		if got := s.Group(s.GroupLabels(c.want)); got != c.want {
+			t.Errorf("%s: %s stands for labels of %s", name, c.want, got)
+		}
 	}
 }
 
@@ -58,6 +61,9 @@ func TestGroupsNeverShareAName(t *testing.T) {
 		first, second := draw(), draw()
 		if same := s.Group(first) == s.Group(second); same != maps.Equal(first, second) {
 			t.Fatalf("%q and %q: both are in %s: %v", first, second, s.Group(first), same)
+		}
+		if got := s.GroupLabels(s.Group(first)); !maps.Equal(got, first) {
+			t.Fatalf("%s stands for %q, want %q", s.Group(first), got, first)
 		}
 	})
 }
@@ -119,6 +125,31 @@ func TestSumBounds(t *testing.T) {
 	got, err = usage.Sum(nil, nil, usage.Query{Scope: scope, Meter: usage.CostUSD, At: noon})
 	if diff := cmp.Diff(usage.Balance{}, got); diff != "" || err != nil {
 		t.Errorf("nothing at all: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestSumRefusesWhatItCannotCount: what lacks a part is told, not left out.
+func TestSumRefusesWhatItCannotCount(t *testing.T) {
+	scope := everything(t, usage.CostUSD)
+	record := usage.Record{Task: usage.Task{UID: "u", Namespace: "team-a"}, CompletionTime: noon}
+	hold := usage.Hold{UID: "u", Namespace: "team-a", ExpiresAt: noon}
+	for want, history := range map[string]usage.History{
+		"records[1]: uid: required":            {Records: []usage.Record{record, {Task: usage.Task{Namespace: "team-a"}, CompletionTime: noon}}},
+		"records[0]: namespace: required":      {Records: []usage.Record{{Task: usage.Task{UID: "u"}, CompletionTime: noon}}},
+		"records[0]: completionTime: required": {Records: []usage.Record{{Task: record.Task}}},
+		"records[0]: usage: costUSD -0.000000001: must not be negative": {Records: []usage.Record{{
+			Task: record.Task, CompletionTime: noon, Usage: usage.Figures{usage.CostUSD: reported(-1)},
+		}}},
+		"holds[0]: uid: required":       {Holds: []usage.Hold{{Namespace: "team-a", ExpiresAt: noon}}},
+		"holds[1]: expiresAt: required": {Holds: []usage.Hold{hold, {UID: "v", Namespace: "team-a"}}},
+		"holds[0]: amounts: tasks -1: must not be negative": {Holds: []usage.Hold{{
+			UID: "u", Namespace: "team-a", ExpiresAt: noon, Amounts: usage.Amounts{usage.Tasks: -1},
+		}}},
+	} {
+		got, err := history.Used(usage.Query{Scope: scope, Meter: usage.CostUSD, At: noon})
+		if err == nil || err.Error() != want || got != (usage.Balance{}) {
+			t.Errorf("%+v, %v, want the error %s", got, err, want)
+		}
 	}
 }
 

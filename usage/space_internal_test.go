@@ -11,6 +11,31 @@ import (
 	"github.com/bursar-dev/bursar/period"
 )
 
+// TestLabelSetsOfOneHash: sets whose hashes meet are told apart, whichever goes
+// first.
+func TestLabelSetsOfOneHash(t *testing.T) {
+	const hash = 7
+	sets := [][]label{{{"a", "1"}}, {{"a", "2"}}, {{"b", "1"}}}
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}, {1, 2, 0}} {
+		s := newSpace("ns")
+		known := make([]*labelSet, len(sets))
+		for i, labels := range sets {
+			known[i] = s.set(hash, labels)
+		}
+		for gone, i := range order {
+			for _, left := range order[gone:] {
+				if s.set(hash, sets[left]) != known[left] {
+					t.Fatalf("%v is not found when %v of %v are gone", sets[left], gone, order)
+				}
+			}
+			s.drop(known[i])
+		}
+		if len(s.sets) != 0 || len(s.classes) != 0 {
+			t.Errorf("order %v: %d sets and %d classes are left", order, len(s.sets), len(s.classes))
+		}
+	}
+}
+
 // TestAForgottenScopeLeavesNoTrace: label sets are told apart only by what the
 // scopes that are left ask for, and count as they did before.
 func TestAForgottenScopeLeavesNoTrace(t *testing.T) {
