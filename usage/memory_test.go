@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
