@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -83,66 +82,8 @@ func shuffle[T any](list []T) {
 
 func compare(t *testing.T, c corpus.Case, where string, d budget.Decision) {
 	t.Helper()
-	want, got := c.Want, observed(c.Want, d)
+	want, got := c.Want, c.Want.Observed(d)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.EquateApproxTime(0)); diff != "" {
 		t.Errorf("%s, %s (-want +got):\n%s\n%s", c.Why, where, diff, d.Message())
 	}
-}
-
-// observed puts a decision into the form of the case, with those figures that
-// the case asks for.
-func observed(want corpus.Want, d budget.Decision) corpus.Want {
-	got := corpus.Want{Allowed: d.Allowed, Figures: map[string]corpus.Figures{}, Degraded: map[string]string{}}
-	if !d.RetryAt.IsZero() {
-		got.RetryAt = &d.RetryAt
-	}
-	for _, v := range d.Refusals() {
-		got.RefusedBy = append(got.RefusedBy, v.Budget.String())
-	}
-	for _, v := range d.Warners() {
-		got.Warnings = append(got.Warnings, v.Budget.String())
-	}
-	for _, v := range d.Verdicts {
-		name := v.Budget.String()
-		if v.Fault != nil {
-			got.Degraded[name] = v.Fault.Reason
-		}
-		if asked, ok := want.Figures[name]; ok {
-			got.Figures[name] = figures(asked, v)
-		}
-	}
-	return got
-}
-
-func figures(asked corpus.Figures, v budget.Verdict) corpus.Figures {
-	got := corpus.Figures{}
-	pick := func(asked usage.Amounts, of func(f budget.Figure) int64) usage.Amounts {
-		if asked == nil {
-			return nil
-		}
-		amounts := usage.Amounts{}
-		for _, f := range v.Figures {
-			if _, ok := asked[f.Meter]; ok {
-				amounts[f.Meter] = of(f)
-			}
-		}
-		return amounts
-	}
-	got.Used = pick(asked.Used, func(f budget.Figure) int64 { return f.Used })
-	got.Held = pick(asked.Held, func(f budget.Figure) int64 { return f.Held })
-	got.Remaining = pick(asked.Remaining, func(f budget.Figure) int64 { return f.Remaining })
-	if asked.Window != nil {
-		got.Window = []*time.Time{bound(v.Window.Start), bound(v.Window.End)}
-	}
-	if asked.Group != "" {
-		got.Group = v.Group
-	}
-	return got
-}
-
-func bound(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
