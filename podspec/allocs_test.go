@@ -12,7 +12,7 @@ import (
 func TestAllocations(t *testing.T) {
 	size := oneCore()
 	s := world(limitRange("lr", corev1.LimitTypeContainer, "default cpu=1 memory=1Gi; max cpu=4"), quota("a", fourKeys, ""), scoped(quota("b", "pods=9", ""), corev1.ResourceQuotaScopeNotBestEffort))
-	p := pod(container(t, "main", whole), container(t, "other", whole), sidecar(t, "s", whole))
+	p := pod(container("main", whole), container("other", whole), sidecar("s", whole))
 	tests := map[string]struct {
 		most float64
 		run  func() error

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Apply sizes a pod by a plan. It returns a copy; the pod that it is given is never changed. Only resource amounts and
@@ -20,7 +21,7 @@ func Apply(pod *corev1.Pod, plan Plan) (*corev1.Pod, Report, error) {
 		return nil, Report{}, fmt.Errorf("%w: the pod is nil", ErrOption)
 	}
 	sized := pod.DeepCopy()
-	report, err := apply(&sized.Labels, &sized.Spec, plan)
+	report, err := apply(&sized.ObjectMeta, &sized.Spec, plan)
 	if err != nil {
 		return nil, Report{}, err
 	}
@@ -33,7 +34,7 @@ func ApplyTemplate(template *corev1.PodTemplateSpec, plan Plan) (*corev1.PodTemp
 		return nil, Report{}, fmt.Errorf("%w: the pod template is nil", ErrOption)
 	}
 	sized := template.DeepCopy()
-	report, err := apply(&sized.Labels, &sized.Spec, plan)
+	report, err := apply(&sized.ObjectMeta, &sized.Spec, plan)
 	if err != nil {
 		return nil, Report{}, err
 	}
@@ -41,7 +42,7 @@ func ApplyTemplate(template *corev1.PodTemplateSpec, plan Plan) (*corev1.PodTemp
 }
 
 // apply works on a copy that is thrown away if it fails.
-func apply(labels *map[string]string, spec *corev1.PodSpec, plan Plan) (Report, error) {
+func apply(meta *metav1.ObjectMeta, spec *corev1.PodSpec, plan Plan) (Report, error) {
 	var report Report
 	s := &sizing{plan: plan, spec: spec, report: &report}
 	s.found.add(plan.Identity.validate())
@@ -53,7 +54,7 @@ func apply(labels *map[string]string, spec *corev1.PodSpec, plan Plan) (Report, 
 	if err := s.found.err(); err != nil {
 		return Report{}, err
 	}
-	*labels = plan.Identity.label(*labels, &report)
+	meta.Labels = plan.Identity.label(meta.Labels, &report)
 	if podLevel && plan.PodLevel == SizePod {
 		s.sizePod()
 	} else {

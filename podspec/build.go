@@ -176,16 +176,12 @@ func overcommits(name corev1.ResourceName) bool {
 // scale is a factor of an amount in whole millicores, whole MiB or whole devices, rounded up, at least one of them. A factor of one
 // at most never gives more than the amount.
 func scale(name corev1.ResourceName, amount resource.Quantity, factor *big.Rat) resource.Quantity {
-	step := int64(1)
-	count := big.NewInt(0)
+	count, step := big.NewInt(amount.Value()), int64(1)
 	switch {
 	case name == corev1.ResourceCPU:
 		count.SetInt64(amount.MilliValue())
-	default:
-		count.SetInt64(amount.Value())
-		if !isDevice(name) {
-			step = 1 << 20
-		}
+	case !isDevice(name):
+		step = 1 << 20
 	}
 	exact := new(big.Rat).Mul(new(big.Rat).SetInt(count), factor)
 	steps := ceil(exact.Quo(exact, new(big.Rat).SetInt64(step)))

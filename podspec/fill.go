@@ -1,6 +1,8 @@
 package podspec
 
 import (
+	"errors"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -147,7 +149,7 @@ func (s *sizing) note(path, source string, had, want, now *resource.Quantity) {
 
 // prefixed puts the place of a container before the dimension of a fault.
 func prefixed(path string, err error) error {
-	wrong, ok := err.(*SizeError)
+	wrong, ok := errors.AsType[*SizeError](err)
 	if !ok {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 // BenchmarkPredict is a pod with three containers under two quotas and a LimitRange.
 func BenchmarkPredict(b *testing.B) {
-	p := pod(container(b, "main", whole), container(b, "other", whole), sidecar(b, "s", "cpu=250m memory=64Mi / cpu=250m memory=64Mi"))
+	p := pod(container("main", whole), container("other", whole), sidecar("s", "cpu=250m memory=64Mi / cpu=250m memory=64Mi"))
 	s := world(limitRange("lr", corev1.LimitTypeContainer, "default cpu=1 memory=1Gi; max cpu=4"), quota("a", fourKeys, ""), scoped(quota("b", "pods=9", ""), corev1.ResourceQuotaScopeNotBestEffort))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -33,9 +33,9 @@ func BenchmarkNodeRoom(b *testing.B) {
 	var pods []corev1.Pod
 	for range 100 {
 		nodes = append(nodes, node("a", "cpu=4 memory=8Gi pods=110"))
-		pods = append(pods, bound(b, "a", "cpu=100m memory=64Mi /"))
+		pods = append(pods, bound("a", "cpu=100m memory=64Mi /"))
 	}
-	shape := main(b, whole)
+	shape := main(whole)
 	b.ReportAllocs()
 	for b.Loop() {
 		_ = podspec.NodeRoom(nodes, pods, shape)

@@ -192,7 +192,7 @@ func (s *quotaStage) stale(quota *corev1.ResourceQuota, cluster bool) {
 	}
 	later.measure(quota, cluster, hard, used, &QuotaUse{CanEverFit: true})
 	message := name + " has not been counted yet, so that it is not enforced as it is written"
-	if refusals := append(later.early, later.late...); len(refusals) > 0 {
+	if refusals := slices.Concat(later.early, later.late); len(refusals) > 0 {
 		reasons := make([]string, len(refusals))
 		for i := range refusals {
 			reasons[i] = refusals[i].Message

@@ -141,8 +141,7 @@ func mandatory(name corev1.ResourceName) bool {
 func charged(requests, limits corev1.ResourceList) corev1.ResourceList {
 	usage := corev1.ResourceList{}
 	for name, request := range requests {
-		switch {
-		case computeResource(name) || name == corev1.ResourceEphemeralStorage || isHugepages(name):
+		if computeResource(name) || name == corev1.ResourceEphemeralStorage || isHugepages(name) {
 			usage[name] = request
 			usage[corev1.DefaultResourceRequestsPrefix+name] = request
 		}

@@ -46,7 +46,7 @@ func NewSize(dimensions ...Dimension) (Size, error) { return Rules{}.Size(dimens
 func MustSize(dimensions ...Dimension) Size {
 	size, err := NewSize(dimensions...)
 	if err != nil {
-		panic(err)
+		panic(err) //nolint:forbidigo // the sizes it is given are constants of the caller's code, and a wrong one is a fault in it
 	}
 	return size
 }
