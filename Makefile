@@ -121,6 +121,10 @@ differential: ## Predict random pods and ask a real API server: PODS on its own 
 	  $(GO) test -count=1 -timeout 240m -run '^TestPredictionsAreWhatTheServerSays$$' -v ./podspec/differential; }; \
 	run "" '$(PODS)'; for minor in 36 35 34; do run "$$minor" '$(PODS_EMULATED)'; done
 
+.PHONY: mutants
+mutants: ## Break podspec in every way that is known, and print which tests notice
+	@$(GO) run ./internal/mutants/cmd/mutants .
+
 .PHONY: spawner
 spawner: ## Run the spawner example and its preflight command on a real API server
 	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
