@@ -37,8 +37,8 @@ func checkLimitRange(limits *corev1.LimitRange, spec *corev1.PodSpec) []Finding 
 			})
 		case corev1.LimitTypePod:
 			requests, sums := containerTotal(spec, requestsOf), containerTotal(spec, limitsOf)
-			overlay(requests, spec.Resources, requestsOf, computeResource)
-			overlay(sums, spec.Resources, limitsOf, computeResource)
+			overlay(requests, level(spec).Requests, computeResource)
+			overlay(sums, level(spec).Limits, computeResource)
 			findings = append(findings, bounded{object, "", requests, sums}.check(item)...)
 		}
 	}

@@ -45,7 +45,8 @@ func chargedNow(pod *corev1.Pod, at time.Time) corev1.ResourceList {
 	if ended(pod, at) {
 		return corev1.ResourceList{countPods: one}
 	}
-	usage := charged(boundRequests(pod), PodLimits(pod))
+	running := runningOf(pod)
+	usage := charged(running.requests(), running.limits())
 	usage[countPods], usage[corev1.ResourcePods] = one, one
 	return usage
 }
