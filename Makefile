@@ -44,8 +44,8 @@ test-unit: ## Run the tests that need no API server, and the seeds of every fuzz
 	$(GO) test $(TESTFLAGS) ./...
 
 .PHONY: test-integration
-test-integration: ## Run the tests on a real API server (the first run builds it, some minutes)
-	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); \
+test-integration: ## Run the tests on a real API server and scheduler (the first run builds them, some minutes)
+	@assets=$$($(GO) run ./internal/apiserver/cmd/assets -scheduler); \
 	for module in $(TESTED); do \
 	  echo "test: $$module"; \
 	  (cd "$$module" && KUBEBUILDER_ASSETS="$$assets" $(GO) test $(TESTFLAGS) ./...); \
