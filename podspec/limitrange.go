@@ -2,6 +2,7 @@ package podspec
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,7 +20,6 @@ import (
 // containerDefaults are what one LimitRange fills in. A LimitRange that was read from a server has these defaults written
 // out already, one from a file may not have.
 func containerDefaults(limits *corev1.LimitRange) (requests, limit corev1.ResourceList) {
-	requests, limit = corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range limits.Spec.Limits {
 		item := &limits.Spec.Limits[i]
 		if item.Type != corev1.LimitTypeContainer {
@@ -29,8 +29,7 @@ func containerDefaults(limits *corev1.LimitRange) (requests, limit corev1.Resour
 		fallback(&own, rounded(item.Max))
 		fallback(&ownRequests, own)
 		fallback(&ownRequests, rounded(item.Min))
-		replace(limit, own)
-		replace(requests, ownRequests)
+		limit, requests = replaced(limit, own), replaced(requests, ownRequests)
 	}
 	return requests, limit
 }
@@ -44,11 +43,13 @@ func fallback(list *corev1.ResourceList, from corev1.ResourceList) {
 	}
 }
 
-// replace overwrites what a list has.
-func replace(list, from corev1.ResourceList) {
-	for name, quantity := range from {
-		list[name] = quantity.DeepCopy()
+// replaced is a list with what another one says instead, which may become it.
+func replaced(list, by corev1.ResourceList) corev1.ResourceList {
+	if list == nil {
+		return by
 	}
+	maps.Copy(list, by)
+	return list
 }
 
 // fillFrom applies one LimitRange to a pod and tells what it filled in, in the order of containers and resources.
@@ -57,7 +58,8 @@ func fillFrom(limits *corev1.LimitRange, spec *corev1.PodSpec) []Masking {
 	var masked []Masking
 	fill := func(container *corev1.Container, init bool) {
 		note := func(field string, list *corev1.ResourceList, from corev1.ResourceList) {
-			for _, name := range sortedNames(from) {
+			var place [few]corev1.ResourceName
+			for _, name := range appendNames(place[:0], from) {
 				if _, ok := (*list)[name]; !ok {
 					put(list, name, from[name])
 					masked = append(masked, Masking{LimitRange: limits.Name, Container: container.Name, Init: init, Field: field, Resource: name, Value: from[name]})

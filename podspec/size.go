@@ -140,13 +140,21 @@ func sortedNames[V any](list map[corev1.ResourceName]V) []corev1.ResourceName {
 	if len(list) == 0 {
 		return nil
 	}
-	names := make([]corev1.ResourceName, 0, len(list))
-	for name := range list {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return appendNames(make([]corev1.ResourceName, 0, len(list)), list)
 }
+
+// appendNames is sortedNames for those who have a place for the names: an array of theirs costs no allocation. Lists of more
+// than few names outgrow it.
+func appendNames[V any](place []corev1.ResourceName, list map[corev1.ResourceName]V) []corev1.ResourceName {
+	for name := range list {
+		place = append(place, name)
+	}
+	slices.Sort(place)
+	return place
+}
+
+// few is how many resources nearly every list of amounts has at most.
+const few = 8
 
 // resourceNames are the names in requests or limits, sorted.
 func resourceNames(resources corev1.ResourceRequirements) []corev1.ResourceName {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // The effective usage of a pod is what a scheduler reserves and a quota charges. Containers and sidecars run together and
@@ -140,4 +141,24 @@ func hasPodLevelAmounts(list corev1.ResourceList) bool {
 		}
 	}
 	return false
+}
+
+// figures are request and limit of one resource; what is absent is zero.
+type figures struct {
+	request, limit     resource.Quantity
+	requested, limited bool
+}
+
+func figuresOf(requests, limits corev1.ResourceList, name corev1.ResourceName) (f figures) {
+	f.request, f.requested = requests[name]
+	f.limit, f.limited = limits[name]
+	return f
+}
+
+// present is an amount that may be absent, as findings have it.
+func present(amount resource.Quantity, there bool) *resource.Quantity {
+	if !there {
+		return nil
+	}
+	return &amount
 }
