@@ -214,7 +214,7 @@ func TestApplyReport(t *testing.T) {
 		"set metadata.labels[bursar.dev/workload-id] w-1 (identity)",
 		"kept spec.containers[bot].resources.requests.cpu 250m (wanted 1)",
 		"set spec.containers[bot].resources.limits.cpu 1 (env RUNTIME_BOT_CPU)",
-		"set spec.containers[bot].resources.requests.memory 2Gi (code)",
+		"set spec.containers[bot].resources.requests.memory 2Gi (its own limit)",
 		"kept spec.containers[bot].resources.limits.memory 2Gi (wanted 1Gi)",
 	}, "\n")
 	if diff := cmp.Diff(want, report.String()); diff != "" {

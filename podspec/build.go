@@ -22,7 +22,10 @@ type builder struct {
 	caps     corev1.ResourceList
 	requests corev1.ResourceList
 	fraction *big.Rat
-	found    faults
+	// misused are the faults of the options themselves, found those of the size, in the dimensions that wrong has.
+	misused faults
+	found   faults
+	wrong   map[corev1.ResourceName]bool
 }
 
 // WithRequired replaces the dimensions that a size must set; the default is cpu and memory, which quotas demand of every
@@ -56,7 +59,7 @@ func WithRequest(name corev1.ResourceName, quantity resource.Quantity) Option {
 func WithRequestFraction(fraction float64) Option {
 	return func(b *builder) {
 		if math.IsNaN(fraction) || fraction <= 0 || fraction > 1 {
-			b.found.add(fmt.Errorf("%w: WithRequestFraction %v is not greater than 0 and at most 1", ErrOption, fraction))
+			b.misused.add(fmt.Errorf("%w: WithRequestFraction %v is not greater than 0 and at most 1", ErrOption, fraction))
 			return
 		}
 		b.fraction = new(big.Rat).SetFloat64(fraction)
@@ -82,17 +85,15 @@ func BuildPodResources(size Size, options ...Option) (corev1.ResourceRequirement
 			b.found.add(fault(ErrIncomplete, clip(string(name)), "", "has a request and no size", ""))
 		}
 	}
-	if len(b.found) == 0 {
-		b.found.add(b.complete("size", resources))
-	}
-	if err := b.found.err(); err != nil {
+	b.found.add(b.complete("size", resources))
+	if err := slices.Concat(b.misused, b.found).err(); err != nil {
 		return corev1.ResourceRequirements{}, err
 	}
 	return resources, nil
 }
 
 func newBuilder(options []Option) *builder {
-	b := &builder{required: []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}}
+	b := &builder{required: []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}, wrong: map[corev1.ResourceName]bool{}}
 	for _, option := range options {
 		if option != nil {
 			option(b)
@@ -109,9 +110,12 @@ func (b *builder) build(size Size) corev1.ResourceRequirements {
 	}
 	for _, name := range size.Names() {
 		amount := size.amounts[name]
-		keep, err := b.check(name, amount)
-		b.found.add(err)
-		if err == nil && keep {
+		keep, wrong := b.check(name, amount)
+		if len(wrong) > 0 {
+			b.found, b.wrong[name] = append(b.found, wrong...), true
+			continue
+		}
+		if keep {
 			resources.Limits[name] = amount.Quantity()
 			resources.Requests[name] = b.request(name, amount)
 		}
@@ -120,21 +124,22 @@ func (b *builder) build(size Size) corev1.ResourceRequirements {
 }
 
 // check holds an amount to the options; keep is false for a zero that is left out.
-func (b *builder) check(name corev1.ResourceName, amount Amount) (keep bool, err error) {
+func (b *builder) check(name corev1.ResourceName, amount Amount) (keep bool, wrong faults) {
 	quantity := amount.quantity
 	if quantity.IsZero() {
 		if b.zero == ZeroDefault && !isDevice(name) {
-			return false, fault(ErrZero, string(name), amount.String(), "", "leave it unset, or declare what zero means with WithZero")
+			wrong.add(fault(ErrZero, string(name), amount.String(), "", "leave it unset, or declare what zero means with WithZero"))
 		}
-		return b.zero == ZeroExplicit, nil
+		return b.zero == ZeroExplicit, wrong
 	}
 	if least, ok := b.floors[name]; ok && quantity.Cmp(least) < 0 {
-		return false, fault(ErrBelowMinimum, string(name), amount.String(), "is below the minimum of "+least.String(), "")
+		wrong.add(fault(ErrBelowMinimum, string(name), amount.String(), "is below the minimum of "+least.String(), ""))
 	}
 	if most, ok := b.caps[name]; ok && quantity.Cmp(most) > 0 {
-		return false, fault(ErrAboveMaximum, string(name), amount.String(), "is above the maximum of "+most.String(), "")
+		wrong.add(fault(ErrAboveMaximum, string(name), amount.String(), "is above the maximum of "+most.String(), ""))
 	}
-	return true, b.checkRequest(name, quantity)
+	wrong.add(b.checkRequest(name, quantity))
+	return true, wrong
 }
 
 // checkRequest holds a request of its own to its limit.
@@ -199,12 +204,13 @@ func scale(name corev1.ResourceName, amount resource.Quantity, factor *big.Rat) 
 	return quantityOf(name, scaled.Int64())
 }
 
-// complete reports required dimensions that have no limit. A limit without a request is complete: the API server makes it
-// the request too.
+// complete reports required dimensions that have no limit, unless a fault was found in them already. A limit without a
+// request is complete: the API server makes it the request too. A zero is none where zero means unset.
 func (b *builder) complete(field string, resources corev1.ResourceRequirements) error {
 	var missing []string
 	for _, name := range b.required {
-		if _, limited := resources.Limits[name]; !limited {
+		limit, limited := resources.Limits[name]
+		if (!limited || b.zero == ZeroUnset && limit.IsZero()) && !b.wrong[name] {
 			missing = append(missing, string(name))
 		}
 	}
