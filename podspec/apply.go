@@ -76,7 +76,8 @@ func (s *sizing) sizeContainers() {
 	var copied corev1.ResourceRequirements
 	if s.main != nil {
 		before := len(s.found)
-		if s.own(s.main, "spec.containers", s.plan.Size); len(s.found) == before {
+		s.own(s.main, "spec.containers", s.plan.Size)
+		if len(s.found) == before {
 			copied = *s.main.Resources.DeepCopy()
 		}
 	}

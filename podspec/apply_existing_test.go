@@ -91,8 +91,8 @@ func TestApplyNamesTheSourceOfEachAmount(t *testing.T) {
 	}
 	var got []string
 	for _, entry := range report.Entries {
-		if strings.HasPrefix(entry.Path, "spec.containers[bot].resources.") {
-			got = append(got, strings.TrimPrefix(entry.Path, "spec.containers[bot].resources.")+" "+entry.Now+" from "+entry.Source)
+		if place, ok := strings.CutPrefix(entry.Path, "spec.containers[bot].resources."); ok {
+			got = append(got, place+" "+entry.Now+" from "+entry.Source)
 		} else if entry.Source != "copied from the main container" {
 			t.Errorf("the init container has %v", entry)
 		}

@@ -107,28 +107,34 @@ func Resolve(layers ...Size) Size {
 // default rules is reported.
 func SizeOf(resources corev1.ResourceRequirements, source string) (Size, error) {
 	var found faults
-	var dimensions []Dimension
+	amounts := map[corev1.ResourceName]Amount{}
 	for _, name := range resourceNames(resources) {
-		request, requested := resources.Requests[name]
-		limit, limited := resources.Limits[name]
+		p := figuresOf(resources.Requests, resources.Limits, name)
 		field := clip(string(name))
 		switch {
-		case !limited:
-			found.add(fault(ErrUnequal, field, request.String(), "has a request and no limit", "set the limit to the same amount"))
-		case requested && request.Cmp(limit) > 0:
-			found.add(exceeds(field, request, limit))
-		case requested && request.Cmp(limit) < 0:
-			found.add(fault(ErrUnequal, field, request.String(), "request differs from limit "+limit.String(), "one value sets both"))
-		default:
-			dimensions = append(dimensions, Exact(name, limit).From(source))
+		case !p.limited:
+			found.add(fault(ErrUnequal, field, p.request.String(), "has a request and no limit", "set the limit to the same amount"))
+		case p.requested && p.request.Cmp(p.limit) > 0:
+			found.add(exceeds(field, p.request, p.limit))
+		case p.requested && p.request.Cmp(p.limit) < 0:
+			found.add(fault(ErrUnequal, field, p.request.String(), "request differs from limit "+p.limit.String(), "one value sets both"))
+		}
+		read := func(quantity resource.Quantity) {
+			amount, _, err := Rules{Zero: ZeroExplicit}.read(Exact(name, quantity).From(source))
+			found.add(err)
+			amounts[name] = amount
+		}
+		if p.requested && (!p.limited || p.request.Cmp(p.limit) != 0) {
+			read(p.request)
+		}
+		if p.limited {
+			read(p.limit)
 		}
 	}
-	size, err := Rules{Zero: ZeroExplicit}.Size(dimensions...)
-	found.add(err)
 	if err := found.err(); err != nil {
 		return Size{}, err
 	}
-	return size, nil
+	return Size{amounts: amounts}, nil
 }
 
 // exceeds is the fault of a request above its limit, with both figures.
