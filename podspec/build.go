@@ -24,7 +24,7 @@ type builder struct {
 	fraction *big.Rat
 	// misused are the faults of the options themselves, found those of the size, in the dimensions that wrong has.
 	misused faults
-	found   faults
+	found   []*SizeError
 	wrong   map[corev1.ResourceName]bool
 }
 
@@ -82,11 +82,15 @@ func BuildPodResources(size Size, options ...Option) (corev1.ResourceRequirement
 	resources := b.build(size)
 	for _, name := range sortedNames(b.requests) {
 		if _, set := size.amounts[name]; !set {
-			b.found.add(fault(ErrIncomplete, clip(string(name)), "", "has a request and no size", ""))
+			b.found = append(b.found, fault(ErrIncomplete, clip(string(name)), "", "has a request and no size", ""))
 		}
 	}
-	b.found.add(b.complete("size", resources))
-	if err := slices.Concat(b.misused, b.found).err(); err != nil {
+	found := slices.Clone(b.misused)
+	for _, wrong := range b.found {
+		found.add(wrong)
+	}
+	found.add(b.complete("size", resources))
+	if err := found.err(); err != nil {
 		return corev1.ResourceRequirements{}, err
 	}
 	return resources, nil
@@ -124,36 +128,35 @@ func (b *builder) build(size Size) corev1.ResourceRequirements {
 }
 
 // check holds an amount to the options; keep is false for a zero that is left out.
-func (b *builder) check(name corev1.ResourceName, amount Amount) (keep bool, wrong faults) {
+func (b *builder) check(name corev1.ResourceName, amount Amount) (keep bool, wrong []*SizeError) {
 	quantity := amount.quantity
 	if quantity.IsZero() {
 		if b.zero == ZeroDefault && !isDevice(name) {
-			wrong.add(fault(ErrZero, string(name), amount.String(), "", "leave it unset, or declare what zero means with WithZero"))
+			wrong = append(wrong, fault(ErrZero, string(name), amount.String(), "", "leave it unset, or declare what zero means with WithZero"))
 		}
 		return b.zero == ZeroExplicit, wrong
 	}
 	if least, ok := b.floors[name]; ok && quantity.Cmp(least) < 0 {
-		wrong.add(fault(ErrBelowMinimum, string(name), amount.String(), "is below the minimum of "+least.String(), ""))
+		wrong = append(wrong, fault(ErrBelowMinimum, string(name), amount.String(), "is below the minimum of "+least.String(), ""))
 	}
 	if most, ok := b.caps[name]; ok && quantity.Cmp(most) > 0 {
-		wrong.add(fault(ErrAboveMaximum, string(name), amount.String(), "is above the maximum of "+most.String(), ""))
+		wrong = append(wrong, fault(ErrAboveMaximum, string(name), amount.String(), "is above the maximum of "+most.String(), ""))
 	}
-	wrong.add(b.checkRequest(name, quantity))
-	return true, wrong
+	return true, append(wrong, b.checkRequest(name, quantity)...)
 }
 
 // checkRequest holds a request of its own to its limit.
-func (b *builder) checkRequest(name corev1.ResourceName, limit resource.Quantity) error {
+func (b *builder) checkRequest(name corev1.ResourceName, limit resource.Quantity) []*SizeError {
 	request, given := b.requests[name]
 	switch order := request.Cmp(limit); {
 	case !given:
 		return nil
 	case request.Sign() < 0:
-		return fault(ErrNegative, string(name), request.String(), "", "")
+		return []*SizeError{fault(ErrNegative, string(name), request.String(), "", "")}
 	case order > 0:
-		return exceeds(string(name), request, limit)
+		return []*SizeError{exceeds(string(name), request, limit)}
 	case order < 0 && !overcommits(name):
-		return fault(ErrUnequal, string(name), request.String(), "request differs from limit "+limit.String(), "devices and hugepages are never overcommitted")
+		return []*SizeError{fault(ErrUnequal, string(name), request.String(), "request differs from limit "+limit.String(), "devices and hugepages are never overcommitted")}
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package podspec
 
 import (
-	"errors"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -41,8 +39,8 @@ const (
 // fill brings the wanted amounts into a target by the plan's rule for existing ones, and asks that the required
 // dimensions are all there afterwards. Size only tells where the amounts come from.
 func (s *sizing) fill(t target, builder *builder, want corev1.ResourceRequirements, size Size) {
-	for _, err := range builder.found {
-		s.found.add(prefixed(t.path, err))
+	for _, wrong := range builder.found {
+		s.found.add(prefixed(t.path, wrong))
 	}
 	for _, name := range resourceNames(want) {
 		had, wanted := pairOf(t.resources, name), pairOf(&want, name)
@@ -217,11 +215,7 @@ func (s *sizing) note(path, source string, had, want, now *resource.Quantity) {
 }
 
 // prefixed puts the place of a container before the dimension of a fault.
-func prefixed(path string, err error) error {
-	wrong, ok := errors.AsType[*SizeError](err)
-	if !ok {
-		return err
-	}
+func prefixed(path string, wrong *SizeError) error {
 	placed := *wrong
 	placed.Field = path + "." + wrong.Field
 	return &placed

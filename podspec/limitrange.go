@@ -2,7 +2,6 @@ package podspec
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,7 +28,7 @@ func containerDefaults(limits *corev1.LimitRange) (requests, limit corev1.Resour
 		fallback(&own, rounded(item.Max))
 		fallback(&ownRequests, own)
 		fallback(&ownRequests, rounded(item.Min))
-		limit, requests = replaced(limit, own), replaced(requests, ownRequests)
+		limit, requests = own, ownRequests // there is at most one item of a type
 	}
 	return requests, limit
 }
@@ -41,15 +40,6 @@ func fallback(list *corev1.ResourceList, from corev1.ResourceList) {
 			put(list, name, quantity)
 		}
 	}
-}
-
-// replaced is a list with what another one says instead, which may become it.
-func replaced(list, by corev1.ResourceList) corev1.ResourceList {
-	if list == nil {
-		return by
-	}
-	maps.Copy(list, by)
-	return list
 }
 
 // fillFrom applies one LimitRange to a pod and tells what it filled in, in the order of containers and resources.

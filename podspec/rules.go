@@ -139,12 +139,14 @@ func (r Rules) whole(d Dimension, value *big.Rat) (int64, error) {
 func (r Rules) bounded(d Dimension, count *big.Int) (int64, error) {
 	var found faults
 	floor, err := boundOf(d.name, r.Floors, defaultFloor(d.name))
-	if found.add(err); err == nil && count.Cmp(big.NewInt(floor)) < 0 {
+	found.add(err)
+	if err == nil && count.Cmp(big.NewInt(floor)) < 0 {
 		least := quantityOf(d.name, floor)
 		found.add(fault(ErrBelowMinimum, d.at(), d.text, "is below the minimum of "+least.String(), smallHint(d)))
 	}
 	top, err := boundOf(d.name, r.Caps, defaultCap(d.name))
-	if found.add(err); err == nil && count.Cmp(big.NewInt(min(top, absoluteMax))) > 0 {
+	found.add(err)
+	if err == nil && count.Cmp(big.NewInt(min(top, absoluteMax))) > 0 {
 		most := quantityOf(d.name, min(top, absoluteMax))
 		found.add(fault(ErrAboveMaximum, d.at(), d.text, "is above the maximum of "+most.String(), "raise it with Rules.Caps if it is meant"))
 	}

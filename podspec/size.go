@@ -138,7 +138,7 @@ func SizeOf(resources corev1.ResourceRequirements, source string) (Size, error) 
 }
 
 // exceeds is the fault of a request above its limit, with both figures.
-func exceeds(field string, request, limit resource.Quantity) error {
+func exceeds(field string, request, limit resource.Quantity) *SizeError {
 	return fault(ErrRequestExceedsLimit, field, request.String(), "request exceeds limit "+limit.String(), "an API server refuses such a pod; lower the request or raise the limit")
 }
 
