@@ -44,8 +44,8 @@ test-unit: ## Run the tests that need no API server, and the seeds of every fuzz
 	$(GO) test $(TESTFLAGS) ./...
 
 .PHONY: test-integration
-test-integration: ## Run the tests on a real API server (the first run builds it, some minutes)
-	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); \
+test-integration: ## Run the tests on a real API server and scheduler (the first run builds them, some minutes)
+	@assets=$$($(GO) run ./internal/apiserver/cmd/assets -scheduler); \
 	for module in $(TESTED); do \
 	  echo "test: $$module"; \
 	  (cd "$$module" && KUBEBUILDER_ASSETS="$$assets" $(GO) test $(TESTFLAGS) ./...); \
@@ -120,6 +120,10 @@ differential: ## Predict random pods and ask a real API server: PODS on its own 
 	run() { KUBEBUILDER_ASSETS="$$assets" BURSAR_MINOR="$$1" BURSAR_PODS="$$2" BURSAR_SEED='$(SEED)' \
 	  $(GO) test -count=1 -timeout 240m -run '^TestPredictionsAreWhatTheServerSays$$' -v ./podspec/differential; }; \
 	run "" '$(PODS)'; for minor in 36 35 34; do run "$$minor" '$(PODS_EMULATED)'; done
+
+.PHONY: mutants
+mutants: ## Break podspec in every way that is known, and print which tests notice
+	@$(GO) run ./internal/mutants/cmd/mutants .
 
 .PHONY: spawner
 spawner: ## Run the spawner example and its preflight command on a real API server

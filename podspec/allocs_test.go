@@ -3,22 +3,19 @@ package podspec_test
 import (
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/bursar-dev/bursar/podspec"
 )
 
 // TestAllocations guards the paths that run for every pod.
 func TestAllocations(t *testing.T) {
 	size := oneCore()
-	s := world(limitRange("lr", corev1.LimitTypeContainer, "default cpu=1 memory=1Gi; max cpu=4"), quota("a", fourKeys, ""), scoped(quota("b", "pods=9", ""), corev1.ResourceQuotaScopeNotBestEffort))
-	p := pod(container(t, "main", whole), container(t, "other", whole), sidecar(t, "s", whole))
+	s, p := threeContainers()
 	tests := map[string]struct {
 		most float64
 		run  func() error
 	}{
 		"BuildPodResources": {16, func() error { _, err := podspec.BuildPodResources(size); return err }},
-		"Predict":           {140, func() error { _, err := podspec.Predict(s, p); return err }},
+		"Predict":           {48, func() error { _, err := podspec.Predict(s, p); return err }},
 	}
 	for name, test := range tests {
 		got := testing.AllocsPerRun(50, func() {

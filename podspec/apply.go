@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Apply sizes a pod by a plan. It returns a copy; the pod that it is given is never changed. Only resource amounts and
@@ -14,13 +15,18 @@ import (
 // The main container gets Plan.Size. The other containers get their size in Plan.Containers, or what the rule for their
 // kind says. Where a container has amounts already, Plan.Existing decides; a lone limit counts as its own request, as it
 // does to the API server, and a lone request gets the larger of itself and the size as its limit. All faults are reported
-// at once, and then there is no copy. A request above its limit is always a fault.
+// at once, and then there is no copy.
+//
+// A negative amount (ErrNegative) and a request above its limit are always faults, because the API server refuses the pod for
+// them. A limit of zero it takes: to a quota that counts as declared, though it reserves nothing, and the container runs
+// without that limit and in class BestEffort. So a zero that stays where a size is due is an ErrZero, unless WithZero says what it
+// means: with ZeroUnset it is filled in like an absent amount, with ZeroExplicit it stays.
 func Apply(pod *corev1.Pod, plan Plan) (*corev1.Pod, Report, error) {
 	if pod == nil {
 		return nil, Report{}, fmt.Errorf("%w: the pod is nil", ErrOption)
 	}
 	sized := pod.DeepCopy()
-	report, err := apply(&sized.Labels, &sized.Spec, plan)
+	report, err := apply(&sized.ObjectMeta, &sized.Spec, plan)
 	if err != nil {
 		return nil, Report{}, err
 	}
@@ -33,7 +39,7 @@ func ApplyTemplate(template *corev1.PodTemplateSpec, plan Plan) (*corev1.PodTemp
 		return nil, Report{}, fmt.Errorf("%w: the pod template is nil", ErrOption)
 	}
 	sized := template.DeepCopy()
-	report, err := apply(&sized.Labels, &sized.Spec, plan)
+	report, err := apply(&sized.ObjectMeta, &sized.Spec, plan)
 	if err != nil {
 		return nil, Report{}, err
 	}
@@ -41,7 +47,7 @@ func ApplyTemplate(template *corev1.PodTemplateSpec, plan Plan) (*corev1.PodTemp
 }
 
 // apply works on a copy that is thrown away if it fails.
-func apply(labels *map[string]string, spec *corev1.PodSpec, plan Plan) (Report, error) {
+func apply(meta *metav1.ObjectMeta, spec *corev1.PodSpec, plan Plan) (Report, error) {
 	var report Report
 	s := &sizing{plan: plan, spec: spec, report: &report}
 	s.found.add(plan.Identity.validate())
@@ -50,10 +56,8 @@ func apply(labels *map[string]string, spec *corev1.PodSpec, plan Plan) (Report, 
 	if podLevel && plan.PodLevel == RefusePodLevel {
 		s.found.add(fmt.Errorf("%w: say in Plan.PodLevel whether to size the pod or its containers", ErrPodLevel))
 	}
-	if err := s.found.err(); err != nil {
-		return Report{}, err
-	}
-	*labels = plan.Identity.label(*labels, &report)
+	s.found = append(s.found, newBuilder(plan.Options).misused...)
+	meta.Labels = plan.Identity.label(meta.Labels, &report)
 	if podLevel && plan.PodLevel == SizePod {
 		s.sizePod()
 	} else {
@@ -66,10 +70,17 @@ func hasResources(resources *corev1.ResourceRequirements) bool {
 	return resources != nil && len(resources.Requests)+len(resources.Limits) > 0
 }
 
-// sizeContainers sizes the main container, then the others, which may copy it.
+// sizeContainers sizes the main container, then the others, which may copy it. Where the main one is not known or has faults,
+// there is nothing to copy, and the others are looked at all the same.
 func (s *sizing) sizeContainers() {
-	s.own(s.main, "spec.containers", s.plan.Size)
-	copied := *s.main.Resources.DeepCopy()
+	var copied corev1.ResourceRequirements
+	if s.main != nil {
+		before := len(s.found)
+		s.own(s.main, "spec.containers", s.plan.Size)
+		if len(s.found) == before {
+			copied = *s.main.Resources.DeepCopy()
+		}
+	}
 	for i := range s.spec.Containers {
 		if container := &s.spec.Containers[i]; container != s.main {
 			s.other(container, "spec.containers", s.plan.Others.or(NeedSize), copied)
@@ -97,7 +108,9 @@ func (s *sizing) sizePod() {
 	builder := newBuilder(s.plan.Options)
 	builder.required = slices.DeleteFunc(builder.required, func(name corev1.ResourceName) bool { return !podLevelResource(name) })
 	s.fill(target{path: "spec.resources", resources: s.spec.Resources}, builder, builder.build(level), level)
-	s.part(s.main, "spec.containers", rest)
+	if s.main != nil {
+		s.part(s.main, "spec.containers", rest)
+	}
 	for i := range s.spec.Containers {
 		s.part(&s.spec.Containers[i], "spec.containers", s.plan.Containers[s.spec.Containers[i].Name])
 	}
@@ -134,15 +147,23 @@ func (s *sizing) other(container *corev1.Container, list string, rule Rule, main
 		s.own(container, list, size)
 		return
 	}
-	builder := newBuilder(s.plan.Options)
+	builder, t := newBuilder(s.plan.Options), at(list, container)
+	if s.main == nil {
+		rule = LeaveAlone // any of them may be the main one
+	}
 	switch rule {
 	case CopyMain:
-		s.fill(at(list, container), builder, main, Size{})
+		if len(main.Requests)+len(main.Limits) == 0 {
+			builder.required = nil // the fault, if it is one, is the main container's
+		}
+		s.fill(t, builder, main, Size{})
 	case NeedSize:
-		s.ordered(at(list, container))
+		s.sound(t, builder, resourceNames(container.Resources)...)
 		if builder.complete("", container.Resources) != nil {
 			s.found.add(fmt.Errorf("%w %q runs beside the main one and has no size of its own; give it one in Plan.Containers, or change the plan's rule for its kind", ErrContainer, clip(container.Name)))
 		}
 	case LeaveAlone, RuleDefault:
+		builder.zero = ZeroExplicit
+		s.sound(t, builder, resourceNames(container.Resources)...)
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 func TestPodLevelResources(t *testing.T) {
 	levelled := func(level, main string) *corev1.Pod {
-		p := pod(container(t, "a", main), sidecar(t, "s", ""))
-		r := resources(t, level)
+		p := pod(container("a", main), sidecar("s", ""))
+		r := resources(level)
 		p.Spec.Resources = &r
 		return p
 	}
@@ -45,7 +45,7 @@ func TestPodLevelResources(t *testing.T) {
 }
 
 func TestR2EveryInitContainerIsSized(t *testing.T) {
-	p := pod(container(t, "main", ""), container(t, "init-a", ""), container(t, "init-b", "cpu=1 / cpu=1"))
+	p := pod(container("main", ""), container("init-a", ""), container("init-b", "cpu=1 / cpu=1"))
 	got, _, err := podspec.Apply(p, podspec.Plan{Size: oneCore()})
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func drawPlan(t *rapid.T, spec corev1.PodSpec) podspec.Plan {
 func prepare(t *rapid.T, spec *corev1.PodSpec) {
 	draw := func(r *corev1.ResourceRequirements) {
 		drawn := rapid.SampledFrom([]string{"/", "cpu=250m /", "/ memory=1Gi", "cpu=1 / cpu=1", "x.io/y=1 / x.io/y=1", whole}).Draw(t, "resources")
-		text := resources(nil, drawn)
+		text := resources(drawn)
 		r.Requests, r.Limits = text.Requests, text.Limits
 	}
 	for i := range spec.Containers {
@@ -134,7 +134,7 @@ func TestApplyNeverLeavesARequestAboveItsLimit(t *testing.T) {
 	amounts := rapid.SampledFrom([]string{"", "cpu=1 ", "cpu=2 ", "cpu=3 memory=1Gi ", "memory=2Gi "})
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func() string { return amounts.Draw(t, "requests") + "/ " + amounts.Draw(t, "limits") }
-		p := pod(container(nil, "a", draw()), container(nil, "init", draw()))
+		p := pod(container("a", draw()), container("init", draw()))
 		existing := rapid.SampledFrom([]podspec.Existing{podspec.KeepExisting, podspec.Override, podspec.RequireEqual}).Draw(t, "existing")
 		got, _, err := podspec.Apply(p, podspec.Plan{Size: podspec.MustSize(podspec.Cores(2), podspec.MiB(1024)), Existing: existing})
 		if err != nil {

@@ -13,10 +13,10 @@ import (
 )
 
 // resources reads what a test says of a container: its requests, a slash, its limits: "cpu=1 memory=1Gi / cpu=1".
-func resources(_ testing.TB, text string) corev1.ResourceRequirements {
+func resources(text string) corev1.ResourceRequirements {
 	var r corev1.ResourceRequirements
 	list := &r.Requests
-	for _, field := range strings.Fields(text) {
+	for field := range strings.FieldsSeq(text) {
 		if field == "/" {
 			list = &r.Limits
 			continue
@@ -43,12 +43,12 @@ func shown(r corev1.ResourceRequirements) string {
 	return strings.TrimSpace(list(r.Requests) + " / " + list(r.Limits))
 }
 
-func container(t testing.TB, name, text string) corev1.Container {
-	return corev1.Container{Name: name, Image: "registry.example/" + name, Resources: resources(t, text)}
+func container(name, text string) corev1.Container {
+	return corev1.Container{Name: name, Image: "registry.example/" + name, Resources: resources(text)}
 }
 
-func sidecar(t testing.TB, name, text string) corev1.Container {
-	c := container(t, name, text)
+func sidecar(name, text string) corev1.Container {
+	c := container(name, text)
 	always := corev1.ContainerRestartPolicyAlways
 	c.RestartPolicy = &always
 	return c
@@ -72,8 +72,7 @@ const whole = "cpu=1 memory=1Gi / cpu=1 memory=1Gi"
 func oneCore() podspec.Size { return podspec.MustSize(podspec.Cores(1), podspec.MiB(1024)) }
 
 func TestApply(t *testing.T) {
-	c := func(name, text string) corev1.Container { return container(t, name, text) }
-	side := func(name, text string) corev1.Container { return sidecar(t, name, text) }
+	c, side := container, sidecar
 	quarter := podspec.MustSize(podspec.Cores(0.25), podspec.MiB(64))
 	const quartered = "cpu=250m memory=64Mi / cpu=250m memory=64Mi"
 	named := func(name string, size podspec.Size) map[string]podspec.Size {
@@ -183,7 +182,7 @@ func byName(pod *corev1.Pod) map[string]string {
 }
 
 func TestApplyReportsEveryFault(t *testing.T) {
-	p := pod(container(t, "a", ""), container(t, "b", ""), sidecar(t, "s", ""))
+	p := pod(container("a", ""), container("b", ""), sidecar("s", ""))
 	_, _, err := podspec.Apply(p, podspec.Plan{Main: "a"})
 	for _, part := range []string{"spec.containers[a].resources", "does not set cpu, memory", `"b"`, `"s"`} {
 		if err == nil || !strings.Contains(err.Error(), part) {
@@ -204,7 +203,7 @@ func TestApplyNamesManyContainersBriefly(t *testing.T) {
 }
 
 func TestApplyReport(t *testing.T) {
-	p := pod(container(t, "bot", "cpu=250m / memory=2Gi"))
+	p := pod(container("bot", "cpu=250m / memory=2Gi"))
 	p.Labels = map[string]string{podspec.LabelManaged: "no"}
 	_, report, err := podspec.Apply(p, podspec.Plan{Size: podspec.MustSize(podspec.Cores(1).From("env RUNTIME_BOT_CPU"), podspec.MiB(1024)), Identity: podspec.Identity{Workload: "w-1"}})
 	if err != nil {
@@ -215,7 +214,7 @@ func TestApplyReport(t *testing.T) {
 		"set metadata.labels[bursar.dev/workload-id] w-1 (identity)",
 		"kept spec.containers[bot].resources.requests.cpu 250m (wanted 1)",
 		"set spec.containers[bot].resources.limits.cpu 1 (env RUNTIME_BOT_CPU)",
-		"set spec.containers[bot].resources.requests.memory 2Gi (code)",
+		"set spec.containers[bot].resources.requests.memory 2Gi (its own limit)",
 		"kept spec.containers[bot].resources.limits.memory 2Gi (wanted 1Gi)",
 	}, "\n")
 	if diff := cmp.Diff(want, report.String()); diff != "" {
@@ -240,7 +239,7 @@ func TestApplyOnNil(t *testing.T) {
 }
 
 func TestApplyTemplate(t *testing.T) {
-	template := &corev1.PodTemplateSpec{Spec: pod(container(t, "a", "")).Spec}
+	template := &corev1.PodTemplateSpec{Spec: pod(container("a", "")).Spec}
 	before := template.DeepCopy()
 	got, report, err := podspec.ApplyTemplate(template, podspec.Plan{Size: oneCore(), Identity: podspec.Identity{Workload: "w"}})
 	if err != nil || !report.Changed() {

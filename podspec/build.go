@@ -22,7 +22,10 @@ type builder struct {
 	caps     corev1.ResourceList
 	requests corev1.ResourceList
 	fraction *big.Rat
-	found    faults
+	// misused are the faults of the options themselves, found those of the size, in the dimensions that wrong has.
+	misused faults
+	found   []*SizeError
+	wrong   map[corev1.ResourceName]bool
 }
 
 // WithRequired replaces the dimensions that a size must set; the default is cpu and memory, which quotas demand of every
@@ -56,7 +59,7 @@ func WithRequest(name corev1.ResourceName, quantity resource.Quantity) Option {
 func WithRequestFraction(fraction float64) Option {
 	return func(b *builder) {
 		if math.IsNaN(fraction) || fraction <= 0 || fraction > 1 {
-			b.found.add(fmt.Errorf("%w: WithRequestFraction %v is not greater than 0 and at most 1", ErrOption, fraction))
+			b.misused.add(fmt.Errorf("%w: WithRequestFraction %v is not greater than 0 and at most 1", ErrOption, fraction))
 			return
 		}
 		b.fraction = new(big.Rat).SetFloat64(fraction)
@@ -79,20 +82,22 @@ func BuildPodResources(size Size, options ...Option) (corev1.ResourceRequirement
 	resources := b.build(size)
 	for _, name := range sortedNames(b.requests) {
 		if _, set := size.amounts[name]; !set {
-			b.found.add(fault(ErrIncomplete, clip(string(name)), "", "has a request and no size", ""))
+			b.found = append(b.found, fault(ErrIncomplete, clip(string(name)), "", "has a request and no size", ""))
 		}
 	}
-	if len(b.found) == 0 {
-		b.found.add(b.complete("size", resources))
+	found := slices.Clone(b.misused)
+	for _, wrong := range b.found {
+		found.add(wrong)
 	}
-	if err := b.found.err(); err != nil {
+	found.add(b.complete("size", resources))
+	if err := found.err(); err != nil {
 		return corev1.ResourceRequirements{}, err
 	}
 	return resources, nil
 }
 
 func newBuilder(options []Option) *builder {
-	b := &builder{required: []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}}
+	b := &builder{required: []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}, wrong: map[corev1.ResourceName]bool{}}
 	for _, option := range options {
 		if option != nil {
 			option(b)
@@ -109,9 +114,12 @@ func (b *builder) build(size Size) corev1.ResourceRequirements {
 	}
 	for _, name := range size.Names() {
 		amount := size.amounts[name]
-		keep, err := b.check(name, amount)
-		b.found.add(err)
-		if err == nil && keep {
+		keep, wrong := b.check(name, amount)
+		if len(wrong) > 0 {
+			b.found, b.wrong[name] = append(b.found, wrong...), true
+			continue
+		}
+		if keep {
 			resources.Limits[name] = amount.Quantity()
 			resources.Requests[name] = b.request(name, amount)
 		}
@@ -120,35 +128,35 @@ func (b *builder) build(size Size) corev1.ResourceRequirements {
 }
 
 // check holds an amount to the options; keep is false for a zero that is left out.
-func (b *builder) check(name corev1.ResourceName, amount Amount) (keep bool, err error) {
+func (b *builder) check(name corev1.ResourceName, amount Amount) (keep bool, wrong []*SizeError) {
 	quantity := amount.quantity
 	if quantity.IsZero() {
 		if b.zero == ZeroDefault && !isDevice(name) {
-			return false, fault(ErrZero, string(name), amount.String(), "", "leave it unset, or declare what zero means with WithZero")
+			wrong = append(wrong, fault(ErrZero, string(name), amount.String(), "", "leave it unset, or declare what zero means with WithZero"))
 		}
-		return b.zero == ZeroExplicit, nil
+		return b.zero == ZeroExplicit, wrong
 	}
 	if least, ok := b.floors[name]; ok && quantity.Cmp(least) < 0 {
-		return false, fault(ErrBelowMinimum, string(name), amount.String(), "is below the minimum of "+least.String(), "")
+		wrong = append(wrong, fault(ErrBelowMinimum, string(name), amount.String(), "is below the minimum of "+least.String(), ""))
 	}
 	if most, ok := b.caps[name]; ok && quantity.Cmp(most) > 0 {
-		return false, fault(ErrAboveMaximum, string(name), amount.String(), "is above the maximum of "+most.String(), "")
+		wrong = append(wrong, fault(ErrAboveMaximum, string(name), amount.String(), "is above the maximum of "+most.String(), ""))
 	}
-	return true, b.checkRequest(name, quantity)
+	return true, append(wrong, b.checkRequest(name, quantity)...)
 }
 
 // checkRequest holds a request of its own to its limit.
-func (b *builder) checkRequest(name corev1.ResourceName, limit resource.Quantity) error {
+func (b *builder) checkRequest(name corev1.ResourceName, limit resource.Quantity) []*SizeError {
 	request, given := b.requests[name]
 	switch order := request.Cmp(limit); {
 	case !given:
 		return nil
 	case request.Sign() < 0:
-		return fault(ErrNegative, string(name), request.String(), "", "")
+		return []*SizeError{fault(ErrNegative, string(name), request.String(), "", "")}
 	case order > 0:
-		return exceeds(string(name), request, limit)
+		return []*SizeError{exceeds(string(name), request, limit)}
 	case order < 0 && !overcommits(name):
-		return fault(ErrUnequal, string(name), request.String(), "request differs from limit "+limit.String(), "devices and hugepages are never overcommitted")
+		return []*SizeError{fault(ErrUnequal, string(name), request.String(), "request differs from limit "+limit.String(), "devices and hugepages are never overcommitted")}
 	}
 	return nil
 }
@@ -176,16 +184,12 @@ func overcommits(name corev1.ResourceName) bool {
 // scale is a factor of an amount in whole millicores, whole MiB or whole devices, rounded up, at least one of them. A factor of one
 // at most never gives more than the amount.
 func scale(name corev1.ResourceName, amount resource.Quantity, factor *big.Rat) resource.Quantity {
-	step := int64(1)
-	count := big.NewInt(0)
+	count, step := big.NewInt(amount.Value()), int64(1)
 	switch {
 	case name == corev1.ResourceCPU:
 		count.SetInt64(amount.MilliValue())
-	default:
-		count.SetInt64(amount.Value())
-		if !isDevice(name) {
-			step = 1 << 20
-		}
+	case !isDevice(name):
+		step = 1 << 20
 	}
 	exact := new(big.Rat).Mul(new(big.Rat).SetInt(count), factor)
 	steps := ceil(exact.Quo(exact, new(big.Rat).SetInt64(step)))
@@ -203,12 +207,13 @@ func scale(name corev1.ResourceName, amount resource.Quantity, factor *big.Rat) 
 	return quantityOf(name, scaled.Int64())
 }
 
-// complete reports required dimensions that have no limit. A limit without a request is complete: the API server makes it
-// the request too.
+// complete reports required dimensions that have no limit, unless a fault was found in them already. A limit without a
+// request is complete: the API server makes it the request too. A zero is none where zero means unset.
 func (b *builder) complete(field string, resources corev1.ResourceRequirements) error {
 	var missing []string
 	for _, name := range b.required {
-		if _, limited := resources.Limits[name]; !limited {
+		limit, limited := resources.Limits[name]
+		if (!limited || b.zero == ZeroUnset && limit.IsZero()) && !b.wrong[name] {
 			missing = append(missing, string(name))
 		}
 	}

@@ -37,7 +37,8 @@ func (c Capacity) Lost() int64 { return max(0, c.Pooled-c.Total) }
 // the free amount divided by the request, and no more than its free slots. Free is what is allocatable less the effective
 // requests of the pods that are bound to the node and have not ended; what the pods do not request is not looked at. Nodes
 // are left out by their taints, by the shape's node selector and required affinity, when they are unschedulable or not
-// ready. A shape with a host port fits once. Affinity between pods, spreading and volumes are not looked at.
+// ready. A shape with a host port fits once, and not where a pod has the port. Affinity between pods, spreading and
+// volumes are not looked at.
 //
 // All arithmetic is in integers: millicores for cpu, whole units for everything else, rounded as the scheduler does it. A
 // limit without a request counts as its own request. What a LimitRange would fill in is not known here: give the Effective
@@ -51,15 +52,19 @@ func NodeRoom(nodes []corev1.Node, pods []corev1.Pod, shape *corev1.Pod) Capacit
 	fillPodLevel(&shape.Spec)
 	need := units(PodRequests(shape))
 	used, slots := usedOn(pods)
+	ports, taken := hostPortsOf(&shape.Spec), portsOn(pods)
 	capacity := Capacity{Nodes: make([]NodeCapacity, 0, len(nodes))}
 	pool := map[corev1.ResourceName]int64{}
 	for i := range nodes {
 		node := &nodes[i]
 		room := NodeCapacity{Node: node.Name, Excluded: excluded(node, shape)}
+		if room.Excluded == "" && collide(ports, taken[node.Name]) {
+			room.Excluded = "a host port is taken"
+		}
 		if room.Excluded == "" {
 			free := freeOn(node, used[node.Name], slots[node.Name])
 			room.Fits, room.Limiting = least(free, need)
-			if usesHostPort(shape) {
+			if len(ports) > 0 {
 				room.Fits = min(room.Fits, 1)
 			}
 			for name, amount := range free {
@@ -80,14 +85,14 @@ func usedOn(pods []corev1.Pod) (used map[string]map[corev1.ResourceName]int64, s
 	used, slots = map[string]map[corev1.ResourceName]int64{}, map[string]int64{}
 	for i := range pods {
 		pod := &pods[i]
-		if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if !holds(pod) {
 			continue
 		}
 		slots[pod.Spec.NodeName]++
 		if used[pod.Spec.NodeName] == nil {
 			used[pod.Spec.NodeName] = map[corev1.ResourceName]int64{}
 		}
-		for name, amount := range units(boundRequests(pod)) {
+		for name, amount := range units(scheduled(pod).requests()) {
 			used[pod.Spec.NodeName][name] = plus(used[pod.Spec.NodeName][name], amount)
 		}
 	}
@@ -139,35 +144,6 @@ func least(free, need map[corev1.ResourceName]int64) (count int64, limiting core
 		}
 	}
 	return count, limiting
-}
-
-// boundRequests are the requests of a pod that runs. While a container is resized, it holds the larger of what it asks for
-// and what it was given.
-func boundRequests(pod *corev1.Pod) corev1.ResourceList {
-	held := pod.DeepCopy()
-	given := map[string]corev1.ResourceList{}
-	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
-		for i := range list {
-			most := list[i].AllocatedResources.DeepCopy()
-			if most == nil {
-				most = corev1.ResourceList{}
-			}
-			if list[i].Resources != nil {
-				raise(most, list[i].Resources.Requests)
-			}
-			given[list[i].Name] = most
-		}
-	}
-	each(&held.Spec, func(container *corev1.Container) {
-		limitsToRequests(&container.Resources)
-		if extra := given[container.Name]; len(extra) > 0 {
-			if container.Resources.Requests == nil {
-				container.Resources.Requests = corev1.ResourceList{}
-			}
-			raise(container.Resources.Requests, extra)
-		}
-	})
-	return PodRequests(held)
 }
 
 // excluded says why a node takes no pod of the shape; empty if it does.
@@ -222,14 +198,4 @@ func tolerates(tolerations []corev1.Toleration, taint *corev1.Taint) bool {
 		}
 		return false
 	})
-}
-
-func usesHostPort(shape *corev1.Pod) bool {
-	used := false
-	each(&shape.Spec, func(container *corev1.Container) {
-		for _, port := range container.Ports {
-			used = used || port.HostPort != 0
-		}
-	})
-	return used
 }

@@ -23,8 +23,8 @@ func node(name, allocatable string, change ...func(*corev1.Node)) corev1.Node {
 	return n
 }
 
-func bound(t testing.TB, to, text string) corev1.Pod {
-	p := main(t, text)
+func bound(to, text string) corev1.Pod {
+	p := main(text)
 	p.Spec.NodeName = to
 	return *p
 }
@@ -46,9 +46,9 @@ func TestNodeRoom(t *testing.T) {
 		return func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{toleration} }
 	}
 	running := func(p corev1.Pod, phase corev1.PodPhase) corev1.Pod { p.Status.Phase = phase; return p }
-	resized := bound(t, "a", "cpu=1 / cpu=1")
+	resized := bound("a", "cpu=1 / cpu=1")
 	resized.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", AllocatedResources: amounts("cpu=2"), Resources: &corev1.ResourceRequirements{Requests: amounts("cpu=3")}}}
-	unasked := bound(t, "a", "")
+	unasked := bound("a", "")
 	unasked.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", AllocatedResources: amounts("cpu=2")}}
 	const big = "cpu=4 memory=8Gi pods=110"
 	tests := map[string]struct {
@@ -61,14 +61,14 @@ func TestNodeRoom(t *testing.T) {
 	}{
 		"the least resource decides":          {[]corev1.Node{node("a", big), node("b", "cpu=3900m memory=7987Mi pods=3")}, nil, "cpu=900m memory=1Gi /", nil, "4 cpu, 3 pods", 8},
 		"memory decides":                      {[]corev1.Node{node("a", big)}, nil, "cpu=100m memory=3Gi /", nil, "2 memory", 2},
-		"bound pods take their part":          {[]corev1.Node{node("a", big)}, []corev1.Pod{bound(t, "a", "cpu=2500m /"), bound(t, "b", "cpu=4 /"), bound(t, "", "cpu=4 /")}, "cpu=1 /", nil, "1 cpu", 1},
-		"pods that ended do not":              {[]corev1.Node{node("a", big)}, []corev1.Pod{running(bound(t, "a", "cpu=4 /"), corev1.PodSucceeded), running(bound(t, "a", "cpu=4 /"), corev1.PodFailed)}, "cpu=1 /", nil, "4 cpu", 4},
+		"bound pods take their part":          {[]corev1.Node{node("a", big)}, []corev1.Pod{bound("a", "cpu=2500m /"), bound("b", "cpu=4 /"), bound("", "cpu=4 /")}, "cpu=1 /", nil, "1 cpu", 1},
+		"pods that ended do not":              {[]corev1.Node{node("a", big)}, []corev1.Pod{running(bound("a", "cpu=4 /"), corev1.PodSucceeded), running(bound("a", "cpu=4 /"), corev1.PodFailed)}, "cpu=1 /", nil, "4 cpu", 4},
 		"a pod that is resized holds more":    {[]corev1.Node{node("a", big)}, []corev1.Pod{resized}, "cpu=1 /", nil, "1 cpu", 1},
 		"a pod that was given what it has":    {[]corev1.Node{node("a", big)}, []corev1.Pod{unasked}, "cpu=1 /", nil, "2 cpu", 2},
-		"an overdrawn node takes nothing":     {[]corev1.Node{node("a", big)}, []corev1.Pod{bound(t, "a", "cpu=9 /")}, "cpu=1 /", nil, "0 cpu", 0},
+		"an overdrawn node takes nothing":     {[]corev1.Node{node("a", big)}, []corev1.Pod{bound("a", "cpu=9 /")}, "cpu=1 /", nil, "0 cpu", 0},
 		"a resource that no node has":         {[]corev1.Node{node("a", big)}, nil, "/ nvidia.com/gpu=1", nil, "0 nvidia.com/gpu", 0},
 		"nothing is asked for":                {[]corev1.Node{node("a", big)}, nil, "cpu=0 /", nil, "110 pods", 110},
-		"slots are taken by pods":             {[]corev1.Node{node("a", "cpu=4 pods=2")}, []corev1.Pod{bound(t, "a", "")}, "cpu=1 /", nil, "1 pods", 1},
+		"slots are taken by pods":             {[]corev1.Node{node("a", "cpu=4 pods=2")}, []corev1.Pod{bound("a", "")}, "cpu=1 /", nil, "1 pods", 1},
 		"a node without slots":                {[]corev1.Node{node("a", "cpu=4")}, nil, "cpu=1 /", nil, "0 pods", 0},
 		"fragments are lost":                  {[]corev1.Node{node("a", "cpu=1500m pods=9"), node("b", "cpu=1500m pods=9")}, nil, "cpu=1 /", nil, "1 cpu, 1 cpu", 3},
 		"a host port is there once":           {[]corev1.Node{node("a", big)}, nil, "cpu=1 /", func(p *corev1.Pod) { p.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80}} }, "1 cpu", 4},
@@ -84,14 +84,14 @@ func TestNodeRoom(t *testing.T) {
 		"an operator that nobody knows":       {[]corev1.Node{node("a", big, tainted(corev1.TaintEffectNoExecute))}, nil, "cpu=1 /", tolerate(corev1.Toleration{Key: "gpu", Operator: "Odd"}), "0 taint gpu=yes:NoExecute", 0},
 		"a node selector":                     {[]corev1.Node{node("a", big), node("b", big)}, nil, "cpu=1 /", func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"zone": "b"} }, "0 node selector or affinity, 4 cpu", 4},
 		"a node by its name":                  {[]corev1.Node{node("a", big), node("b", big)}, nil, "cpu=1 /", func(p *corev1.Pod) { p.Spec.NodeName = "b" }, "0 the shape names another node, 4 cpu", 4},
-		"init containers and sidecars":        {[]corev1.Node{node("a", big)}, nil, "cpu=1 /", func(p *corev1.Pod) { p.Spec.InitContainers = []corev1.Container{sidecar(t, "s", "cpu=1 /")} }, "2 cpu", 2},
+		"init containers and sidecars":        {[]corev1.Node{node("a", big)}, nil, "cpu=1 /", func(p *corev1.Pod) { p.Spec.InitContainers = []corev1.Container{sidecar("s", "cpu=1 /")} }, "2 cpu", 2},
 		"no node":                             {nil, nil, "cpu=1 /", nil, "", 0},
 		"amounts beyond all thousandths":      {[]corev1.Node{node("a", "memory=7Ei pods=110")}, nil, "memory=1Ei /", nil, "7 memory", 7},
 		"an affinity that nobody can compile": {[]corev1.Node{node("a", big)}, nil, "cpu=1 /", badAffinity, "0 the shape's node affinity cannot be read", 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			shape := main(t, test.shape)
+			shape := main(test.shape)
 			if test.change != nil {
 				test.change(shape)
 			}
@@ -127,7 +127,7 @@ func TestNodeRoomFillsUp(t *testing.T) {
 			return resource.NewMilliQuantity(rapid.Int64Range(1, most).Draw(t, label), resource.DecimalSI).String()
 		}
 		nodes := []corev1.Node{node("a", "cpu="+milli(5000, "node")+" memory="+milli(9e6, "node")+" pods=7")}
-		shape := main(nil, "cpu="+milli(2000, "shape")+" memory="+milli(3e6, "shape")+" /")
+		shape := main("cpu=" + milli(2000, "shape") + " memory=" + milli(3e6, "shape") + " /")
 		var pods []corev1.Pod
 		promised := podspec.NodeRoom(nodes, nil, shape).Total
 		for left := promised; left >= 0; left-- {
@@ -155,7 +155,7 @@ func TestQuotaRoom(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := predict(t, test.world, main(t, whole)).QuotaRoom()
+			got := predict(t, test.world, main(whole)).QuotaRoom()
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
 			}

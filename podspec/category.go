@@ -75,6 +75,7 @@ const (
 // Retry says whether and when to try again.
 type Retry string
 
+// What a retry waits for.
 const (
 	// RetryNever: the same object will be refused again.
 	RetryNever Retry = "Never"
@@ -95,6 +96,7 @@ func retryOf(category Category) Retry {
 		return RetryWhenSynced
 	case CategoryQuotaConflict, CategoryQuotaTimeout, CategoryServiceAccount, CategoryThrottled, CategoryNetwork, CategoryEvicted, CategoryImagePull:
 		return RetryBackoff
+	default:
+		return RetryNever
 	}
-	return RetryNever
 }

@@ -80,8 +80,9 @@ func roundRequirements(r *corev1.ResourceRequirements) {
 // round brings amounts up to whole thousandths.
 func round(list corev1.ResourceList) {
 	for name, quantity := range list {
-		quantity.RoundUp(resource.Milli)
-		list[name] = quantity
+		if exact := quantity.RoundUp(resource.Milli); !exact {
+			list[name] = quantity
+		}
 	}
 }
 

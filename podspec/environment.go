@@ -15,7 +15,8 @@ type Environment struct {
 	Declarations []Declaration
 	// Rules say how amounts are read.
 	Rules Rules
-	// Names are all variables that exist, or nil where that is not known. They are only used to find misspelt ones.
+	// Names are all variables that exist, or nil where that is not known. They are only used to find misspelt ones; without
+	// them only the usual slips are looked for.
 	Names []string
 }
 
@@ -39,39 +40,76 @@ func (w Warning) String() string {
 	return w.Variable + " " + w.Reason + "; did you mean " + w.Suggestion + "?"
 }
 
+// EnvironmentOf is an environment as os.Environ lists it ("NAME=value"). It knows all names, so that every slip in them is
+// found. Of two entries of one name the first counts, as it does to os.Getenv.
+func EnvironmentOf(environ []string, declarations ...Declaration) Environment {
+	values, names := make(map[string]string, len(environ)), make([]string, 0, len(environ))
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if _, twice := values[name]; !twice {
+			values[name], names = value, append(names, name)
+		}
+	}
+	lookup := func(name string) (string, bool) { value, found := values[name]; return value, found }
+	return Environment{Lookup: lookup, Declarations: declarations, Names: names}
+}
+
 // ProfilesFromEnv reads profiles by the default rules, the two [DefaultDeclarations] if none are given. All bad variables
 // are reported at once. Pass os.LookupEnv in a program and a map's lookup in a test.
+//
+// A lookup cannot list what there is, so only the usual slips are found, such as RUNTIME_BOT_MEM where RUNTIME_BOT_MEMORY is
+// meant; each is an ErrProfile that names the variable that was probably meant, since a size would be missing without a word.
+// [EnvironmentOf] finds every slip, and gives warnings.
 func ProfilesFromEnv(lookup func(string) (string, bool), declarations ...Declaration) (Profiles, error) {
-	profiles, _, err := Environment{Lookup: lookup, Declarations: declarations}.Profiles()
-	return profiles, err
+	profiles, slips, _, err := Environment{Lookup: lookup, Declarations: declarations}.read()
+	var found faults
+	found.add(err)
+	for _, slip := range slips {
+		found.add(fmt.Errorf("%w: %s", ErrProfile, slip))
+	}
+	if err := found.err(); err != nil {
+		return nil, err
+	}
+	return profiles, nil
 }
 
 // Profiles reads all declared profiles. A profile of which nothing is set is there with an empty size. The error reports
-// every bad variable; warnings are given with and without an error, sorted by variable.
+// every bad variable; warnings are given with and without an error, sorted by variable. Without Names only the usual slips
+// are among them.
 func (e Environment) Profiles() (Profiles, []Warning, error) {
+	profiles, slips, idle, err := e.read()
+	warnings := slices.Concat(slips, idle)
+	slices.SortFunc(warnings, func(a, b Warning) int { return strings.Compare(a.Variable, b.Variable) })
+	if err != nil {
+		return nil, warnings, err
+	}
+	return profiles, warnings, nil
+}
+
+// read gives the profiles, variables that no profile reads, and such that say nothing.
+func (e Environment) read() (profiles Profiles, slips, idle []Warning, err error) {
 	declarations := e.Declarations
 	if len(declarations) == 0 {
 		declarations = DefaultDeclarations()
 	}
-	if e.Lookup == nil {
-		return nil, nil, fmt.Errorf("%w: Environment.Lookup is nil", ErrOption)
-	}
-	if err := check(declarations); err != nil {
-		return nil, nil, err
-	}
 	var found faults
-	profiles := make(Profiles, len(declarations))
+	declarations, err = check(declarations)
+	found.add(err)
+	if e.Lookup == nil {
+		found.add(fmt.Errorf("%w: Environment.Lookup is nil", ErrOption))
+		return nil, nil, nil, found.err()
+	}
+	profiles = make(Profiles, len(declarations))
 	for _, declaration := range declarations {
 		size, err := declaration.read(e.Rules, e.Lookup)
 		found.add(err)
 		profiles[declaration.Name] = size
 	}
-	warnings := append(misspelt(e.Names, declarations), e.idle(declarations)...)
-	slices.SortFunc(warnings, func(a, b Warning) int { return strings.Compare(a.Variable, b.Variable) })
-	if err := found.err(); err != nil {
-		return nil, warnings, err
+	names := e.Names
+	if names == nil {
+		names = usualSlips(declarations, e.Lookup)
 	}
-	return profiles, warnings, nil
+	return profiles, misspelt(names, declarations), e.idle(declarations), found.err()
 }
 
 // idle warns of a device name without a count: it asks for nothing.

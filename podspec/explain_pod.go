@@ -181,7 +181,7 @@ func explainContainer(pod *corev1.Pod, status *corev1.ContainerStatus) []Diagnos
 // outOfMemory explains a container that ran out of memory, with its limit and the next size to try.
 func outOfMemory(pod *corev1.Pod, status *corev1.ContainerStatus, d *Diagnosis) {
 	message := "container " + status.Name + " used more memory than it may (OOMKilled)"
-	remedy := "give it more memory"
+	var remedy string
 	limit, ok := memoryLimit(pod, status)
 	if !ok {
 		message = "container " + status.Name + " was killed for want of memory (OOMKilled), and has no limit of its own: the node or the pod's limit ran out"

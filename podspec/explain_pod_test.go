@@ -11,8 +11,8 @@ import (
 	"github.com/bursar-dev/bursar/podspec"
 )
 
-func unscheduled(t *testing.T, reason, message string) *corev1.Pod {
-	return with(main(t, whole), func(p *corev1.Pod) {
+func unscheduled(reason, message string) *corev1.Pod {
+	return with(main(whole), func(p *corev1.Pod) {
 		p.Status.Conditions = []corev1.PodCondition{
 			{Type: corev1.PodReady, Status: corev1.ConditionFalse},
 			{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason, Message: message},
@@ -39,7 +39,7 @@ func TestExplainPodUnschedulable(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			found := podspec.ExplainPod(unscheduled(t, corev1.PodReasonUnschedulable, test.message), nil)
+			found := podspec.ExplainPod(unscheduled(corev1.PodReasonUnschedulable, test.message), nil)
 			if len(found) != 1 || found[0].Category != podspec.CategoryUnschedulable || found[0].Retry != podspec.RetryWhenUsageDrops || found[0].Original != test.message {
 				t.Fatalf("got %+v", found)
 			}
@@ -51,7 +51,7 @@ func TestExplainPodUnschedulable(t *testing.T) {
 			}
 		})
 	}
-	counts := podspec.ExplainPod(unscheduled(t, corev1.PodReasonUnschedulable, tests["insufficient amounts"].message), nil)[0].Figures
+	counts := podspec.ExplainPod(unscheduled(corev1.PodReasonUnschedulable, tests["insufficient amounts"].message), nil)[0].Figures
 	if counts[1].Count != 2 {
 		t.Errorf("counts %+v", counts)
 	}
@@ -62,14 +62,14 @@ func TestExplainPodFromEvents(t *testing.T) {
 		return corev1.Event{Reason: reason, Message: message, LastTimestamp: metav1.NewTime(time.Unix(at, 0))}
 	}
 	events := []corev1.Event{event(2, "FailedScheduling", "0/2 nodes are available: 2 Insufficient memory."), event(1, "FailedScheduling", "0/2 nodes are available: 2 Insufficient cpu."), event(3, "Pulled", "x")}
-	found := podspec.ExplainPod(main(t, whole), events)
+	found := podspec.ExplainPod(main(whole), events)
 	if len(found) != 1 || found[0].Figures[0].Resource != "memory" {
 		t.Errorf("got %+v", found)
 	}
-	if found := podspec.ExplainPod(with(main(t, whole), func(p *corev1.Pod) { p.Spec.NodeName = "n" }), events); found != nil {
+	if found := podspec.ExplainPod(with(main(whole), func(p *corev1.Pod) { p.Spec.NodeName = "n" }), events); found != nil {
 		t.Errorf("a pod that has a node: %+v", found)
 	}
-	if found := podspec.ExplainPod(main(t, whole), nil); found != nil {
+	if found := podspec.ExplainPod(main(whole), nil); found != nil {
 		t.Errorf("nothing is wrong: %+v", found)
 	}
 	if found := podspec.ExplainPod(nil, nil); found != nil {
@@ -89,7 +89,7 @@ func TestExplainPodStates(t *testing.T) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: s}}
 		}
 	}
-	resized := resources(t, "/ memory=2Gi")
+	resized := resources("/ memory=2Gi")
 	tests := map[string]struct {
 		amounts string
 		change  func(*corev1.Pod)
@@ -131,7 +131,7 @@ func TestExplainPodStates(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			found := podspec.ExplainPod(with(main(t, test.amounts), test.change), nil)
+			found := podspec.ExplainPod(with(main(test.amounts), test.change), nil)
 			if test.want == "" {
 				if found != nil {
 					t.Errorf("got %+v", found)

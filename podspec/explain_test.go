@@ -197,14 +197,14 @@ func TestR25FixedUserOutsideTheRange(t *testing.T) {
 	namespace := &corev1.Namespace{}
 	namespace.Annotations = map[string]string{"openshift.io/sa.scc.uid-range": "1000750000/10000"}
 	user := int64(65532)
-	p := with(main(t, whole), func(p *corev1.Pod) {
+	p := with(main(whole), func(p *corev1.Pod) {
 		p.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: &user, FSGroup: &user}
 	})
 	hard, result, err := podspec.Harden(p, podspec.Hardening{OpenShift: true, Namespace: namespace})
 	if err != nil || len(result.Conflicts) != 2 || result.Conflicts[0].Category != podspec.CategorySCC || *hard.Spec.SecurityContext.RunAsUser != 65532 {
 		t.Errorf("conflicts %v, error %v", result.Conflicts, err)
 	}
-	plain, result, err := podspec.Harden(main(t, whole), podspec.Hardening{OpenShift: true, Namespace: namespace, RequiredSCC: "restricted-v2"})
+	plain, result, err := podspec.Harden(main(whole), podspec.Hardening{OpenShift: true, Namespace: namespace, RequiredSCC: "restricted-v2"})
 	context := plain.Spec.SecurityContext
 	if err != nil || len(result.Conflicts) != 0 || context.RunAsUser != nil || context.FSGroup != nil || context.SELinuxOptions != nil {
 		t.Errorf("conflicts %v, error %v, context %+v", result.Conflicts, err, context)

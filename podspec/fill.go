@@ -29,32 +29,97 @@ func pairOf(resources *corev1.ResourceRequirements, name corev1.ResourceName) pa
 	return p
 }
 
+// Sources of amounts that come from neither size nor main container.
+const (
+	fromMain       = "copied from the main container"
+	fromOwnLimit   = "its own limit"
+	fromOwnRequest = "its own request"
+)
+
 // fill brings the wanted amounts into a target by the plan's rule for existing ones, and asks that the required
 // dimensions are all there afterwards. Size only tells where the amounts come from.
 func (s *sizing) fill(t target, builder *builder, want corev1.ResourceRequirements, size Size) {
-	for _, err := range builder.found {
-		s.found.add(prefixed(t.path, err))
+	for _, wrong := range builder.found {
+		s.found.add(prefixed(t.path, wrong))
 	}
 	for _, name := range resourceNames(want) {
 		had, wanted := pairOf(t.resources, name), pairOf(&want, name)
-		source := "copied from the main container"
+		source := fromMain
 		if amount, ok := size.amounts[name]; ok {
 			source = amount.source
 		}
+		if builder.zero == ZeroUnset {
+			had = had.declared()
+		}
+		if !s.mergeable(t, builder, name, had, wanted) {
+			continue
+		}
 		s.settle(t, name, source, had, wanted, merge(s.plan.Existing, name, had, wanted))
 	}
-	s.ordered(t)
-	if len(builder.found) == 0 {
-		s.found.add(builder.complete(t.path, *t.resources))
+	for _, name := range resourceNames(*t.resources) {
+		if !builder.wrong[name] {
+			s.sound(t, builder, name)
+		}
 	}
+	s.found.add(builder.complete(t.path, *t.resources))
 }
 
-// ordered reports every request above its limit.
-func (s *sizing) ordered(t target) {
-	for _, name := range resourceNames(*t.resources) {
-		if p := pairOf(t.resources, name); p.request != nil && p.limit != nil && p.request.Cmp(*p.limit) > 0 {
-			s.found.add(exceeds(t.path+"."+clip(string(name)), *p.request, *p.limit))
+// mergeable reports what keeps an amount that is there from being merged with the wanted one. An amount that is replaced may
+// be anything.
+func (s *sizing) mergeable(t target, builder *builder, name corev1.ResourceName, had, want pair) bool {
+	switch s.plan.Existing {
+	case Override:
+		return true
+	case RequireEqual:
+		before := len(s.found)
+		s.compare(t.path+".requests."+string(name), had.request, want.request)
+		s.compare(t.path+".limits."+string(name), had.limit, want.limit)
+		builder.wrong[name] = len(s.found) > before
+	case KeepExisting:
+	}
+	return !builder.wrong[name] && s.sound(t, builder, name)
+}
+
+// declared is a pair without its zeros.
+func (p pair) declared() pair {
+	if p.request != nil && p.request.IsZero() {
+		p.request = nil
+	}
+	if p.limit != nil && p.limit.IsZero() {
+		p.limit = nil
+	}
+	return p
+}
+
+// sound reports, of the amounts that are in a target, negative ones, requests above their limits, and limits of zero where
+// zero has no meaning. What is reported is marked as wrong.
+func (s *sizing) sound(t target, builder *builder, names ...corev1.ResourceName) bool {
+	before := len(s.found)
+	for _, name := range names {
+		p, at := pairOf(t.resources, name), "."+clip(string(name))
+		if builder.zero == ZeroUnset {
+			p = p.declared()
 		}
+		found := len(s.found)
+		s.positive(t.path+".requests"+at, p.request)
+		s.positive(t.path+".limits"+at, p.limit)
+		zero := p.limit != nil && p.limit.IsZero()
+		switch {
+		case len(s.found) > found:
+		case p.request != nil && p.limit != nil && p.request.Cmp(*p.limit) > 0:
+			s.found.add(exceeds(t.path+at, *p.request, *p.limit))
+		case zero && builder.zero == ZeroDefault && !isDevice(name):
+			s.found.add(fault(ErrZero, t.path+".limits"+at, p.limit.String(), "", "it counts as declared and limits nothing: remove it, set it, or declare what zero means with WithZero"))
+		}
+		builder.wrong[name] = builder.wrong[name] || len(s.found) > found
+	}
+	return len(s.found) == before
+}
+
+// positive reports a negative amount.
+func (s *sizing) positive(path string, amount *resource.Quantity) {
+	if amount != nil && amount.Sign() < 0 {
+		s.found.add(fault(ErrNegative, path, amount.String(), "", "the API server refuses negative amounts"))
 	}
 }
 
@@ -92,14 +157,18 @@ func either(first, second *resource.Quantity) *resource.Quantity {
 
 // settle writes a pair and reports on both halves of it.
 func (s *sizing) settle(t target, name corev1.ResourceName, source string, had, want, now pair) {
-	if s.plan.Existing == RequireEqual {
-		s.compare(t.path+".requests."+string(name), had.request, want.request)
-		s.compare(t.path+".limits."+string(name), had.limit, want.limit)
+	ofRequest, ofLimit := source, source
+	if now.request != nil && now.request == had.limit {
+		ofRequest = fromOwnLimit
 	}
+	if now.limit != nil && now.limit == had.request {
+		ofLimit = fromOwnRequest
+	}
+	was := pairOf(t.resources, name)
 	write(&t.resources.Requests, name, now.request)
-	s.note(t.path+".requests."+string(name), source, had.request, want.request, now.request)
+	s.note(t.path+".requests."+string(name), ofRequest, was.request, want.request, now.request)
 	write(&t.resources.Limits, name, now.limit)
-	s.note(t.path+".limits."+string(name), source, had.limit, want.limit, now.limit)
+	s.note(t.path+".limits."+string(name), ofLimit, was.limit, want.limit, now.limit)
 }
 
 // compare refuses an amount that differs from the wanted one.
@@ -146,11 +215,7 @@ func (s *sizing) note(path, source string, had, want, now *resource.Quantity) {
 }
 
 // prefixed puts the place of a container before the dimension of a fault.
-func prefixed(path string, err error) error {
-	wrong, ok := err.(*SizeError)
-	if !ok {
-		return err
-	}
+func prefixed(path string, wrong *SizeError) error {
 	placed := *wrong
 	placed.Field = path + "." + wrong.Field
 	return &placed

@@ -48,7 +48,7 @@ func (f *filler) fill(v reflect.Value, depth int) {
 		*target = intstr.FromString(f.word())
 		return
 	case *metav1.FieldsV1:
-		target.Raw = []byte(`{"f:spec":{}}`)
+		target.SetRawString(`{"f:spec":{}}`)
 		return
 	}
 	f.kind(v, depth)
@@ -82,8 +82,8 @@ func (f *filler) kind(v reflect.Value, depth int) {
 			v.SetMapIndex(key, value)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			f.fill(v.Field(i), depth+1)
+		for _, field := range v.Fields() {
+			f.fill(field, depth+1)
 		}
 	default:
 		panic(fmt.Sprintf("the filler does not know %s", v.Type()))

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// ErrDoesNotFit: no size that the policy allows is admitted.
+// ErrDoesNotFit says that no size that the policy allows is admitted.
 var ErrDoesNotFit = errors.New("no allowed size fits")
 
 // Adjustment is one change to a size, and why it was made. Nothing is adjusted without one.

@@ -15,7 +15,7 @@ import (
 )
 
 func TestHardenedPodsPassRestricted(t *testing.T) {
-	p := pod(container(t, "main", whole), container(t, "init", whole), sidecar(t, "s", whole))
+	p := pod(container("main", whole), container("init", whole), sidecar("s", whole))
 	if got := answer(predict(t, world(labelled("enforce", "restricted")), p)); got != "PodSecurity" {
 		t.Fatalf("the plain pod: %v", got)
 	}
@@ -57,7 +57,7 @@ func TestHardenedPodsPassRestricted(t *testing.T) {
 func TestHardenReportsConflictsAndRemovesNothing(t *testing.T) {
 	yes, no, root := true, false, int64(0)
 	main := func(change func(*corev1.Pod, *corev1.SecurityContext)) *corev1.Pod {
-		p := main(t, whole)
+		p := main(whole)
 		p.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{}
 		change(p, p.Spec.Containers[0].SecurityContext)
 		return p
@@ -113,7 +113,7 @@ func TestHardenReportsConflictsAndRemovesNothing(t *testing.T) {
 }
 
 func TestHardenKeepsWhatIsStricter(t *testing.T) {
-	p := main(t, whole)
+	p := main(whole)
 	user, profile := int64(1000), "mine.json"
 	p.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: &user, SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeLocalhost, LocalhostProfile: &profile}}
 	hard, result, err := podspec.Harden(p, podspec.Hardening{})
@@ -123,14 +123,14 @@ func TestHardenKeepsWhatIsStricter(t *testing.T) {
 }
 
 func TestR26SeccompCanBeOmitted(t *testing.T) {
-	hard, result, err := podspec.Harden(main(t, whole), podspec.Hardening{OmitSeccomp: true})
+	hard, result, err := podspec.Harden(main(whole), podspec.Hardening{OmitSeccomp: true})
 	if err != nil || len(result.Conflicts) != 0 || hard.Spec.SecurityContext.SeccompProfile != nil {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
 
 func TestHardenWindows(t *testing.T) {
-	p := with(main(t, whole), func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Windows} })
+	p := with(main(whole), func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Windows} })
 	hard, result, err := podspec.Harden(p, podspec.Hardening{ServerMinor: 36})
 	if err != nil || len(result.Conflicts) != 0 || hard.Spec.Containers[0].SecurityContext != nil || hard.Spec.SecurityContext.SeccompProfile != nil || !*hard.Spec.SecurityContext.RunAsNonRoot {
 		t.Errorf("%+v, %v", result, err)
@@ -138,7 +138,7 @@ func TestHardenWindows(t *testing.T) {
 }
 
 func TestHardenTemplate(t *testing.T) {
-	template := &corev1.PodTemplateSpec{Spec: main(t, whole).Spec}
+	template := &corev1.PodTemplateSpec{Spec: main(whole).Spec}
 	hard, result, err := podspec.HardenTemplate(template, podspec.Hardening{RequiredSCC: "restricted-v2"})
 	if err != nil || len(result.Conflicts) != 0 || hard.Annotations["openshift.io/required-scc"] == "" || template.Annotations != nil {
 		t.Errorf("%+v, %v", result, err)
@@ -157,7 +157,7 @@ func TestOpenShiftRanges(t *testing.T) {
 		"openshift.io/sa.scc.uid-range": "1000/10, junk, 5-x", "openshift.io/sa.scc.supplemental-groups": "2000-2009,3000/1", "openshift.io/sa.scc.mcs": "s0:c1,c2",
 	}
 	first, last, beyond, group, extra := int64(1000), int64(1009), int64(1010), int64(2005), int64(3000)
-	p := main(t, whole)
+	p := main(whole)
 	p.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: &first, FSGroup: &group, SupplementalGroups: []int64{extra, 3001}, SELinuxOptions: &corev1.SELinuxOptions{Level: "s0:c1,c2"}}
 	p.Spec.Containers = append(p.Spec.Containers, *p.Spec.Containers[0].DeepCopy())
 	p.Spec.Containers[0].SecurityContext = &corev1.SecurityContext{RunAsUser: &last}
@@ -186,7 +186,7 @@ func TestHardenPreservesEverythingElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pod := filled[corev1.Pod](chosen(t))
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "cleared"), 0))
-		clear := func(at **corev1.SecurityContext) {
+		soften := func(at **corev1.SecurityContext) {
 			switch random.IntN(4) {
 			case 0:
 				*at = nil
@@ -195,7 +195,7 @@ func TestHardenPreservesEverythingElse(t *testing.T) {
 			}
 		}
 		for i := range pod.Spec.Containers {
-			clear(&pod.Spec.Containers[i].SecurityContext)
+			soften(&pod.Spec.Containers[i].SecurityContext)
 		}
 		if random.IntN(2) == 0 {
 			pod.Spec.SecurityContext = nil

@@ -13,7 +13,7 @@ import (
 
 func TestLabelsAreFoundAgain(t *testing.T) {
 	identity := podspec.Identity{Workload: "meeting-42"}
-	got, _, err := podspec.Apply(pod(container(t, "a", "")), podspec.Plan{Size: oneCore(), Identity: identity})
+	got, _, err := podspec.Apply(pod(container("a", "")), podspec.Plan{Size: oneCore(), Identity: identity})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestLabelsAreFoundAgain(t *testing.T) {
 }
 
 func TestLabelsNeverReplaceAValue(t *testing.T) {
-	p := pod(container(t, "a", ""))
+	p := pod(container("a", ""))
 	p.Labels = map[string]string{podspec.LabelWorkload: "other", "keep": "me"}
 	got, report, err := podspec.Apply(p, podspec.Plan{Size: oneCore(), Identity: podspec.Identity{Workload: "mine"}})
 	if err != nil {
@@ -49,7 +49,7 @@ func TestLabelsNeverReplaceAValue(t *testing.T) {
 
 func TestLabelNamesOfASpawnersOwn(t *testing.T) {
 	identity := podspec.Identity{Workload: "w", ManagedKey: "runtime.managed", WorkloadKey: "runtime.workload"}
-	got, _, err := podspec.Apply(pod(container(t, "a", "")), podspec.Plan{Size: oneCore(), Identity: identity})
+	got, _, err := podspec.Apply(pod(container("a", "")), podspec.Plan{Size: oneCore(), Identity: identity})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestLabelNamesOfASpawnersOwn(t *testing.T) {
 }
 
 func TestNoIdentityNoLabels(t *testing.T) {
-	got, _, err := podspec.Apply(pod(container(t, "a", "")), podspec.Plan{Size: oneCore()})
+	got, _, err := podspec.Apply(pod(container("a", "")), podspec.Plan{Size: oneCore()})
 	if err != nil || got.Labels != nil {
 		t.Errorf("labels %v, error %v", got.Labels, err)
 	}

@@ -19,7 +19,6 @@ import (
 // containerDefaults are what one LimitRange fills in. A LimitRange that was read from a server has these defaults written
 // out already, one from a file may not have.
 func containerDefaults(limits *corev1.LimitRange) (requests, limit corev1.ResourceList) {
-	requests, limit = corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range limits.Spec.Limits {
 		item := &limits.Spec.Limits[i]
 		if item.Type != corev1.LimitTypeContainer {
@@ -29,8 +28,7 @@ func containerDefaults(limits *corev1.LimitRange) (requests, limit corev1.Resour
 		fallback(&own, rounded(item.Max))
 		fallback(&ownRequests, own)
 		fallback(&ownRequests, rounded(item.Min))
-		replace(limit, own)
-		replace(requests, ownRequests)
+		limit, requests = own, ownRequests // there is at most one item of a type
 	}
 	return requests, limit
 }
@@ -44,20 +42,14 @@ func fallback(list *corev1.ResourceList, from corev1.ResourceList) {
 	}
 }
 
-// replace overwrites what a list has.
-func replace(list, from corev1.ResourceList) {
-	for name, quantity := range from {
-		list[name] = quantity.DeepCopy()
-	}
-}
-
 // fillFrom applies one LimitRange to a pod and tells what it filled in, in the order of containers and resources.
 func fillFrom(limits *corev1.LimitRange, spec *corev1.PodSpec) []Masking {
 	requests, limit := containerDefaults(limits)
 	var masked []Masking
 	fill := func(container *corev1.Container, init bool) {
 		note := func(field string, list *corev1.ResourceList, from corev1.ResourceList) {
-			for _, name := range sortedNames(from) {
+			var place [few]corev1.ResourceName
+			for _, name := range appendNames(place[:0], from) {
 				if _, ok := (*list)[name]; !ok {
 					put(list, name, from[name])
 					masked = append(masked, Masking{LimitRange: limits.Name, Container: container.Name, Init: init, Field: field, Resource: name, Value: from[name]})

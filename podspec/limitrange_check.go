@@ -37,8 +37,8 @@ func checkLimitRange(limits *corev1.LimitRange, spec *corev1.PodSpec) []Finding 
 			})
 		case corev1.LimitTypePod:
 			requests, sums := containerTotal(spec, requestsOf), containerTotal(spec, limitsOf)
-			overlay(requests, spec.Resources, requestsOf, computeResource)
-			overlay(sums, spec.Resources, limitsOf, computeResource)
+			overlay(requests, level(spec).Requests, computeResource)
+			overlay(sums, level(spec).Limits, computeResource)
 			findings = append(findings, bounded{object, "", requests, sums}.check(item)...)
 		}
 	}
@@ -49,7 +49,8 @@ func (b bounded) check(item *corev1.LimitRangeItem) []Finding {
 	var findings []Finding
 	each := func(list corev1.ResourceList, check func(corev1.ResourceName, resource.Quantity) *Finding) {
 		bounds := rounded(list)
-		for _, name := range sortedNames(bounds) {
+		var place [few]corev1.ResourceName
+		for _, name := range appendNames(place[:0], bounds) {
 			if finding := check(name, bounds[name]); finding != nil {
 				findings = append(findings, *finding)
 			}
@@ -64,12 +65,12 @@ func (b bounded) check(item *corev1.LimitRangeItem) []Finding {
 func (b bounded) checkMin(name corev1.ResourceName, least resource.Quantity) *Finding {
 	p := b.pair(name)
 	switch {
-	case p.request == nil:
+	case !p.requested:
 		return b.finding(name, "requests", nil, least, "has no request for %[2]s, of which the minimum is %[3]s", "set a request of %[3]s or more")
 	case comparable3(p, least, func(request, _, bound int64) bool { return request < bound }):
-		return b.finding(name, "requests", p.request, least, "requests %[1]s of %[2]s, less than the minimum of %[3]s", "raise the request to %[3]s")
-	case p.limit != nil && comparable3(p, least, func(_, limit, bound int64) bool { return limit < bound }):
-		return b.finding(name, "limits", p.limit, least, "has a limit of %[1]s of %[2]s, less than the minimum of %[3]s", "raise the limit to %[3]s")
+		return b.finding(name, "requests", new(p.request), least, "requests %[1]s of %[2]s, less than the minimum of %[3]s", "raise the request to %[3]s")
+	case p.limited && comparable3(p, least, func(_, limit, bound int64) bool { return limit < bound }):
+		return b.finding(name, "limits", new(p.limit), least, "has a limit of %[1]s of %[2]s, less than the minimum of %[3]s", "raise the limit to %[3]s")
 	}
 	return nil
 }
@@ -77,12 +78,12 @@ func (b bounded) checkMin(name corev1.ResourceName, least resource.Quantity) *Fi
 func (b bounded) checkMax(name corev1.ResourceName, most resource.Quantity) *Finding {
 	p := b.pair(name)
 	switch {
-	case p.limit == nil:
+	case !p.limited:
 		return b.finding(name, "limits", nil, most, "has no limit for %[2]s, of which the maximum is %[3]s", "set a limit of %[3]s or less")
 	case comparable3(p, most, func(_, limit, bound int64) bool { return limit > bound }):
-		return b.finding(name, "limits", p.limit, most, "has a limit of %[1]s of %[2]s, more than the maximum of %[3]s", "lower the limit to %[3]s")
-	case p.request != nil && comparable3(p, most, func(request, _, bound int64) bool { return request > bound }):
-		return b.finding(name, "requests", p.request, most, "requests %[1]s of %[2]s, more than the maximum of %[3]s", "lower the request to %[3]s")
+		return b.finding(name, "limits", new(p.limit), most, "has a limit of %[1]s of %[2]s, more than the maximum of %[3]s", "lower the limit to %[3]s")
+	case p.requested && comparable3(p, most, func(request, _, bound int64) bool { return request > bound }):
+		return b.finding(name, "requests", new(p.request), most, "requests %[1]s of %[2]s, more than the maximum of %[3]s", "lower the request to %[3]s")
 	}
 	return nil
 }
@@ -93,20 +94,20 @@ func (b bounded) checkRatio(name corev1.ResourceName, most resource.Quantity) *F
 		return comparable3(p, most, func(request, limit, bound int64) bool { return which(request, limit, bound) == 0 })
 	}
 	switch {
-	case p.request == nil || zero(func(request, _, _ int64) int64 { return request }):
-		return b.finding(name, "requests", p.request, most, "needs a request for %[2]s that is not zero, because limit to request may be at most %[3]s", "set both")
-	case p.limit == nil || zero(func(_, limit, _ int64) int64 { return limit }):
-		return b.finding(name, "limits", p.limit, most, "needs a limit for %[2]s that is not zero, because limit to request may be at most %[3]s", "set both")
+	case !p.requested || zero(func(request, _, _ int64) int64 { return request }):
+		return b.finding(name, "requests", present(p.request, p.requested), most, "needs a request for %[2]s that is not zero, because limit to request may be at most %[3]s", "set both")
+	case !p.limited || zero(func(_, limit, _ int64) int64 { return limit }):
+		return b.finding(name, "limits", present(p.limit, p.limited), most, "needs a limit for %[2]s that is not zero, because limit to request may be at most %[3]s", "set both")
 	case steeper(p, most):
-		return b.finding(name, "limits", p.limit, most, "has a limit of %[1]s of %[2]s, more than %[3]s times its request", "raise the request or lower the limit")
+		return b.finding(name, "limits", new(p.limit), most, "has a limit of %[1]s of %[2]s, more than %[3]s times its request", "raise the request or lower the limit")
 	}
 	return nil
 }
 
 // steeper says whether limit to request exceeds a ratio. It calculates in floats and in the steps of the API server, so that
 // both round alike.
-func steeper(p pair, most resource.Quantity) bool {
-	request, limit, _ := precise(*p.request, *p.limit, most)
+func steeper(p figures, most resource.Quantity) bool {
+	request, limit, _ := precise(p.request, p.limit, most)
 	ratio := float64(limit) / float64(request)
 	if most.Value() <= resource.MaxMilliValue {
 		return ratio*1000 > float64(most.MilliValue())
@@ -114,9 +115,7 @@ func steeper(p pair, most resource.Quantity) bool {
 	return ratio > float64(most.Value())
 }
 
-func (b bounded) pair(name corev1.ResourceName) pair {
-	return pairOf(&corev1.ResourceRequirements{Requests: b.requests, Limits: b.limits}, name)
-}
+func (b bounded) pair(name corev1.ResourceName) figures { return figuresOf(b.requests, b.limits, name) }
 
 // finding writes a finding. The texts name the amount there is as 1, the resource as 2 and the bound as 3.
 func (b bounded) finding(name corev1.ResourceName, field string, have *resource.Quantity, bound resource.Quantity, message, remedy string) *Finding {
@@ -138,15 +137,8 @@ func (b bounded) finding(name corev1.ResourceName, field string, have *resource.
 }
 
 // comparable3 compares request, limit and bound in one unit.
-func comparable3(p pair, bound resource.Quantity, test func(request, limit, bound int64) bool) bool {
-	var request, limit resource.Quantity
-	if p.request != nil {
-		request = *p.request
-	}
-	if p.limit != nil {
-		limit = *p.limit
-	}
-	return test(precise(request, limit, bound))
+func comparable3(p figures, bound resource.Quantity, test func(request, limit, bound int64) bool) bool {
+	return test(precise(p.request, p.limit, bound))
 }
 
 // precise gives three amounts in thousandths, or in whole units if one of them is too large for thousandths.

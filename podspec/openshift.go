@@ -60,7 +60,7 @@ func outsideRanges(namespace *corev1.Namespace, spec *corev1.PodSpec) []Finding 
 			Message: fmt.Sprintf("%s is %s, and the namespace allows %s", path, value, allowed), Remedy: "leave it out; OpenShift fills it in"})
 	}
 	id := func(container, path string, id *int64, ranges []idRange) {
-		if id != nil && len(ranges) > 0 && !holds(ranges, *id) {
+		if id != nil && len(ranges) > 0 && !within(ranges, *id) {
 			report(container, path, strconv.FormatInt(*id, 10), describe(ranges))
 		}
 	}
@@ -86,7 +86,7 @@ func outsideRanges(namespace *corev1.Namespace, spec *corev1.PodSpec) []Finding 
 	return found
 }
 
-func holds(ranges []idRange, id int64) bool {
+func within(ranges []idRange, id int64) bool {
 	for _, r := range ranges {
 		if r.holds(id) {
 			return true

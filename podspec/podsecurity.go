@@ -71,8 +71,11 @@ func levelOf(level, version string) api.LevelVersion {
 	return result
 }
 
-// checks is the library's own set. It is built once, at first use, and never changed.
-var checks = sync.OnceValues(func() (policy.Evaluator, error) { return policy.NewEvaluator(policy.DefaultChecks(), nil) })
+// checks is the library's own set, which it finds valid. It is built once, at first use, and never changed.
+var checks = sync.OnceValue(func() policy.Evaluator {
+	evaluator, _ := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	return evaluator
+})
 
 // capped is a level as a server of a minor version applies it: "latest" is the latest there, not the library's.
 func capped(level api.LevelVersion, minor int) api.LevelVersion {
@@ -87,12 +90,8 @@ func violations(level api.LevelVersion, minor int, pod *corev1.Pod, severity Sev
 	if level.Level == api.LevelPrivileged {
 		return nil
 	}
-	evaluator, err := checks()
-	if err != nil {
-		return []Finding{{Stage: StagePodSecurity, Category: CategoryPodSecurity, Severity: Undecided, Message: "the checks of PodSecurity cannot be built: " + err.Error()}}
-	}
 	var findings []Finding
-	for _, result := range evaluator.EvaluatePod(capped(level, minor), &pod.ObjectMeta, &pod.Spec) {
+	for _, result := range checks().EvaluatePod(capped(level, minor), &pod.ObjectMeta, &pod.Spec) {
 		if result.Allowed {
 			continue
 		}

@@ -21,7 +21,7 @@ func BenchmarkBuildPodResources(b *testing.B) {
 // BenchmarkApply has its floor beside it: a deep copy of the same pod, which Apply cannot do without.
 func BenchmarkApply(b *testing.B) {
 	always := corev1.ContainerRestartPolicyAlways
-	p := pod(container(b, "bot", ""), container(b, "init", ""), sidecar(b, "proxy", ""))
+	p := pod(container("bot", ""), container("init", ""), sidecar("proxy", ""))
 	p.Spec.InitContainers[1].RestartPolicy = &always
 	plan := podspec.Plan{
 		Main: "bot", Size: podspec.MustSize(podspec.Cores(2), podspec.MiB(1024)), Identity: podspec.Identity{Workload: "w"},

@@ -153,19 +153,30 @@ func scopedByPriority(quotas []corev1.ResourceQuota) bool {
 // caveats are what the snapshot cannot tell.
 func (p *predictor) caveats(allOrders bool) []string {
 	var caveats []string
-	add := func(when bool, text string) {
-		if when {
-			caveats = append(caveats, text)
-		}
-	}
 	s := p.snapshot
-	add(!s.ServerMinor.Known, fmt.Sprintf("the version of the API server is not known; the rules of 1.%d are assumed", latestMinor))
-	add(s.ServerMinor.Known && s.ServerMinor.Value > latestMinor, fmt.Sprintf("the API server is newer than 1.%d, the newest one whose rules are known here", latestMinor))
-	add(!s.Webhooks.Known, "whether admission webhooks or policies see the pod is not known; they may change or refuse it")
-	add(s.Webhooks.Known && len(s.Webhooks.Value) > 0, "admission webhooks and policies see the pod and may change or refuse it: "+strings.Join(s.Webhooks.Value, ", "))
-	add(!s.OpenShift.Known, "whether the cluster enforces SecurityContextConstraints or ClusterResourceQuotas is not known")
-	add(s.OpenShift.Known && s.OpenShift.Value.Present, "OpenShift's SecurityContextConstraints decide too and may change the pod's security context")
-	add(!s.PodSecurity.Known, "the API server's configuration is not known: who is exempt from PodSecurity, and what it allows only under a quota")
-	add(!allOrders, fmt.Sprintf("%d LimitRanges contradict each other; only some of their orders were looked at", len(s.LimitRanges.Value)))
+	switch {
+	case !s.ServerMinor.Known:
+		caveats = append(caveats, fmt.Sprintf("the version of the API server is not known; the rules of 1.%d are assumed", latestMinor))
+	case s.ServerMinor.Value > latestMinor:
+		caveats = append(caveats, fmt.Sprintf("the API server is newer than 1.%d, the newest one whose rules are known here", latestMinor))
+	}
+	switch {
+	case !s.Webhooks.Known:
+		caveats = append(caveats, "whether admission webhooks or policies see the pod is not known; they may change or refuse it")
+	case len(s.Webhooks.Value) > 0:
+		caveats = append(caveats, "admission webhooks and policies see the pod and may change or refuse it: "+strings.Join(s.Webhooks.Value, ", "))
+	}
+	switch {
+	case !s.OpenShift.Known:
+		caveats = append(caveats, "whether the cluster enforces SecurityContextConstraints or ClusterResourceQuotas is not known")
+	case s.OpenShift.Value.Present:
+		caveats = append(caveats, "OpenShift's SecurityContextConstraints decide too and may change the pod's security context")
+	}
+	if !s.PodSecurity.Known {
+		caveats = append(caveats, "the API server's configuration is not known: who is exempt from PodSecurity, and what it allows only under a quota")
+	}
+	if !allOrders {
+		caveats = append(caveats, fmt.Sprintf("%d LimitRanges contradict each other; only some of their orders were looked at", len(s.LimitRanges.Value)))
+	}
 	return caveats
 }

@@ -17,7 +17,7 @@ import (
 func TestQuotaUse(t *testing.T) {
 	q := quota("q", "requests.cpu=4 limits.memory=1Gi pods=9 services=1", "requests.cpu=3500m")
 	other := scoped(quota("other", "pods=1", ""), corev1.ResourceQuotaScopeBestEffort)
-	p := predict(t, world(q, other), main(t, "/ cpu=1 memory=2Gi"))
+	p := predict(t, world(q, other), main("/ cpu=1 memory=2Gi"))
 	use := p.Quotas[0]
 	if diff := cmp.Diff(map[string]string{"requests.cpu": "1", "limits.memory": "2Gi", "pods": "1"}, texts(use.Delta)); diff != "" {
 		t.Error(diff)
@@ -43,16 +43,16 @@ func TestQuotaUse(t *testing.T) {
 func TestClusterQuotas(t *testing.T) {
 	s := world()
 	s.OpenShift.Value = podspec.OpenShift{Present: true, ClusterQuotas: []corev1.ResourceQuota{quota("all", "limits.cpu=1", "")}}
-	p := predict(t, s, main(t, "/ cpu=2"))
+	p := predict(t, s, main("/ cpu=2"))
 	if answer(p) != "QuotaExceeded" || p.Refusals()[0].Object != "ClusterResourceQuota all" || !p.Quotas[0].Cluster || len(p.Caveats) != 1 {
 		t.Errorf("got %v: %v, caveats %v", answer(p), p.Refusals(), p.Caveats)
 	}
 }
 
 func TestRuntimeClassScheduling(t *testing.T) {
-	class := runtimeClass("kata", "")
+	class := kataClass("")
 	class.Scheduling = &nodev1.Scheduling{NodeSelector: map[string]string{"kata": "yes"}, Tolerations: []corev1.Toleration{{Key: "kata", Operator: corev1.TolerationOpExists}}}
-	p := with(main(t, whole), func(p *corev1.Pod) { name := "kata"; p.Spec.RuntimeClassName = &name })
+	p := with(main(whole), func(p *corev1.Pod) { name := "kata"; p.Spec.RuntimeClassName = &name })
 	got := predict(t, world(class), p)
 	if answer(got) != "Admit" || got.Effective.Spec.NodeSelector["kata"] != "yes" || len(got.Effective.Spec.Tolerations) != 1 {
 		t.Errorf("got %v: %v", answer(got), got.Effective.Spec)
@@ -74,7 +74,7 @@ func TestPreemptionPolicyOfAClass(t *testing.T) {
 	class.PreemptionPolicy = &never
 	second := priorityClass("higher", true)
 	second.Value = 9
-	p := with(main(t, whole), func(p *corev1.Pod) { p.Spec.PreemptionPolicy = &lower })
+	p := with(main(whole), func(p *corev1.Pod) { p.Spec.PreemptionPolicy = &lower })
 	if got := predict(t, world(second, class), p); answer(got) != "PriorityClass" {
 		t.Errorf("got %v", answer(got))
 	}
@@ -85,8 +85,8 @@ func TestPreemptionPolicyOfAClass(t *testing.T) {
 }
 
 func TestUnknownParts(t *testing.T) {
-	named := with(main(t, whole), func(p *corev1.Pod) { p.Spec.PriorityClassName = "high" })
-	kata := with(main(t, whole), func(p *corev1.Pod) { name := "kata"; p.Spec.RuntimeClassName = &name })
+	named := with(main(whole), func(p *corev1.Pod) { p.Spec.PriorityClassName = "high" })
+	kata := with(main(whole), func(p *corev1.Pod) { name := "kata"; p.Spec.RuntimeClassName = &name })
 	byPriority := scoped(quota("q", "pods=9", ""), corev1.ResourceQuotaScopePriorityClass)
 	bySelector := quota("q", "pods=9", "")
 	bySelector.Spec.ScopeSelector = &corev1.ScopeSelector{MatchExpressions: []corev1.ScopedResourceSelectorRequirement{{ScopeName: corev1.ResourceQuotaScopePriorityClass, Operator: corev1.ScopeSelectorOpExists}}}
@@ -100,19 +100,19 @@ func TestUnknownParts(t *testing.T) {
 		pod    *corev1.Pod
 		want   string
 	}{
-		"quotas":                        {func(s *podspec.Snapshot) { s.ResourceQuotas = podspec.Unknown[[]corev1.ResourceQuota]("forbidden") }, world(), main(t, whole), "Unknown"},
-		"quotas, but the pod is bad":    {func(s *podspec.Snapshot) { s.ResourceQuotas = podspec.Unknown[[]corev1.ResourceQuota]("forbidden") }, world(), main(t, "cpu=2 / cpu=1"), "Invalid"},
-		"LimitRanges":                   {func(s *podspec.Snapshot) { s.LimitRanges = podspec.Unknown[[]corev1.LimitRange]("forbidden") }, world(), main(t, whole), "Unknown"},
-		"LimitRanges hide quotas":       {func(s *podspec.Snapshot) { s.LimitRanges = podspec.Unknown[[]corev1.LimitRange]("forbidden") }, world(quota("q", fourKeys, "")), main(t, ""), "Unknown"},
-		"namespace":                     {func(s *podspec.Snapshot) { s.Namespace = podspec.Unknown[corev1.Namespace]("forbidden") }, world(), main(t, whole), "Unknown"},
-		"namespace, and a quota":        {func(s *podspec.Snapshot) { s.Namespace = podspec.Unknown[corev1.Namespace]("forbidden") }, world(quota("q", "pods=0", "")), main(t, whole), "QuotaExceeded"},
+		"quotas":                        {func(s *podspec.Snapshot) { s.ResourceQuotas = podspec.Unknown[[]corev1.ResourceQuota]("forbidden") }, world(), main(whole), "Unknown"},
+		"quotas, but the pod is bad":    {func(s *podspec.Snapshot) { s.ResourceQuotas = podspec.Unknown[[]corev1.ResourceQuota]("forbidden") }, world(), main("cpu=2 / cpu=1"), "Invalid"},
+		"LimitRanges":                   {func(s *podspec.Snapshot) { s.LimitRanges = podspec.Unknown[[]corev1.LimitRange]("forbidden") }, world(), main(whole), "Unknown"},
+		"LimitRanges hide quotas":       {func(s *podspec.Snapshot) { s.LimitRanges = podspec.Unknown[[]corev1.LimitRange]("forbidden") }, world(quota("q", fourKeys, "")), main(""), "Unknown"},
+		"namespace":                     {func(s *podspec.Snapshot) { s.Namespace = podspec.Unknown[corev1.Namespace]("forbidden") }, world(), main(whole), "Unknown"},
+		"namespace, and a quota":        {func(s *podspec.Snapshot) { s.Namespace = podspec.Unknown[corev1.Namespace]("forbidden") }, world(quota("q", "pods=0", "")), main(whole), "QuotaExceeded"},
 		"priority classes, one named":   {nil, noClasses(world()), named, "Unknown"},
-		"priority classes, none named":  {nil, noClasses(world()), main(t, whole), "Admit"},
-		"priority classes and a scope":  {nil, noClasses(world(byPriority)), main(t, whole), "Unknown"},
-		"priority classes and selector": {nil, noClasses(world(bySelector)), main(t, whole), "Unknown"},
+		"priority classes, none named":  {nil, noClasses(world()), main(whole), "Admit"},
+		"priority classes and a scope":  {nil, noClasses(world(byPriority)), main(whole), "Unknown"},
+		"priority classes and selector": {nil, noClasses(world(bySelector)), main(whole), "Unknown"},
 		"runtime classes":               {func(s *podspec.Snapshot) { s.RuntimeClasses = podspec.Unknown[[]nodev1.RuntimeClass]("forbidden") }, world(), kata, "Unknown"},
-		"the version":                   {func(s *podspec.Snapshot) { s.ServerMinor = podspec.Unknown[int]("forbidden") }, world(), main(t, whole), "Admit"},
-		"everything":                    {func(s *podspec.Snapshot) { *s = podspec.Snapshot{} }, world(), main(t, whole), "Unknown"},
+		"the version":                   {func(s *podspec.Snapshot) { s.ServerMinor = podspec.Unknown[int]("forbidden") }, world(), main(whole), "Admit"},
+		"everything":                    {func(s *podspec.Snapshot) { *s = podspec.Snapshot{} }, world(), main(whole), "Unknown"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -127,21 +127,21 @@ func TestUnknownParts(t *testing.T) {
 }
 
 func TestCaveats(t *testing.T) {
-	if p := predict(t, world(), main(t, whole)); p.Caveats != nil {
+	if p := predict(t, world(), main(whole)); p.Caveats != nil {
 		t.Errorf("a world without doubt has caveats: %v", p.Caveats)
 	}
-	if p := predict(t, podspec.Snapshot{}, main(t, whole)); len(p.Caveats) != 4 {
+	if p := predict(t, podspec.Snapshot{}, main(whole)); len(p.Caveats) != 4 {
 		t.Errorf("nothing is known, and the caveats are %v", p.Caveats)
 	}
 	s := world(99)
 	s.Webhooks.Value = []string{"inject.example"}
-	if p := predict(t, s, main(t, whole)); len(p.Caveats) != 2 || !strings.Contains(p.Caveats[1], "inject.example") {
+	if p := predict(t, s, main(whole)); len(p.Caveats) != 2 || !strings.Contains(p.Caveats[1], "inject.example") {
 		t.Errorf("caveats %v", p.Caveats)
 	}
 }
 
 func TestWarnLevelIsAWarning(t *testing.T) {
-	p := predict(t, world(labelled("enforce", "privileged", "warn", "restricted")), main(t, whole))
+	p := predict(t, world(labelled("enforce", "privileged", "warn", "restricted")), main(whole))
 	if answer(p) != "Admit" || len(p.Findings) != 4 || p.Findings[0].Severity != podspec.Warns {
 		t.Errorf("got %v: %v", answer(p), p.Findings)
 	}
@@ -159,21 +159,21 @@ func TestPodLevelValidation(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			level := resources(t, test.level)
-			p := with(main(t, test.main), func(p *corev1.Pod) { p.Spec.Resources = &level })
+			level := resources(test.level)
+			p := with(main(test.main), func(p *corev1.Pod) { p.Spec.Resources = &level })
 			if got := predict(t, world(), p); answer(got) != test.want {
 				t.Errorf("got %v, want %v: %v", answer(got), test.want, refusals(got))
 			}
 		})
 	}
-	windows := with(main(t, whole), func(p *corev1.Pod) {
+	windows := with(main(whole), func(p *corev1.Pod) {
 		p.Spec.Resources = &corev1.ResourceRequirements{}
 		p.Spec.OS = &corev1.PodOS{Name: corev1.Windows}
 	})
 	if got := predict(t, world(), windows); answer(got) != "Invalid" {
 		t.Errorf("Windows: %v", answer(got))
 	}
-	claims := with(main(t, whole), func(p *corev1.Pod) {
+	claims := with(main(whole), func(p *corev1.Pod) {
 		p.Spec.Resources = &corev1.ResourceRequirements{Claims: []corev1.ResourceClaim{{Name: "x"}}}
 	})
 	if got := predict(t, world(), claims); answer(got) != "Invalid" {
@@ -193,8 +193,8 @@ func TestPredictOnNil(t *testing.T) {
 // TestWorldReplaysFromJSON: a snapshot and a pod that went through JSON give the same prediction, so that failing worlds
 // can be kept as files.
 func TestWorldReplaysFromJSON(t *testing.T) {
-	s := world(limitRange("a", corev1.LimitTypeContainer, "default cpu=1; max memory=1Gi"), limitRange("b", corev1.LimitTypeContainer, "default cpu=3"), quota("q", fourKeys, "limits.cpu=2"), priorityClass("p", true), runtimeClass("kata", "cpu=1"), labelled("enforce", "baseline"), 36)
-	p := pod(container(t, "main", "cpu=1 /"), sidecar(t, "s", ""))
+	s := world(limitRange("a", corev1.LimitTypeContainer, "default cpu=1; max memory=1Gi"), limitRange("b", corev1.LimitTypeContainer, "default cpu=3"), quota("q", fourKeys, "limits.cpu=2"), priorityClass("p", true), kataClass("cpu=1"), labelled("enforce", "baseline"), 36)
+	p := pod(container("main", "cpu=1 /"), sidecar("s", ""))
 	text, err := json.Marshal(map[string]any{"snapshot": s, "pod": p})
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 )
 
 func TestFact17UsageNeverChangesThePod(t *testing.T) {
-	p := main(t, "")
+	p := main("")
 	fine := *resource.NewDecimalQuantity(*inf.NewDec(30000000000000004, 17), resource.DecimalSI)
 	p.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": fine}, Limits: corev1.ResourceList{"cpu": fine.DeepCopy()}}
 	p.Spec.Overhead = amounts("cpu=250m")
@@ -30,8 +30,8 @@ func TestFact17UsageNeverChangesThePod(t *testing.T) {
 }
 
 func TestFact18PodLevelByServerVersion(t *testing.T) {
-	p := main(t, "")
-	level := resources(t, "/ cpu=1")
+	p := main("")
+	level := resources("/ cpu=1")
 	p.Spec.Resources = &level
 	lr := limitRange("lr", corev1.LimitTypeContainer, "defaultRequest cpu=100m")
 	got := map[int]string{}
@@ -44,7 +44,7 @@ func TestFact18PodLevelByServerVersion(t *testing.T) {
 	if diff := cmp.Diff(map[int]string{34: "cpu=1 / cpu=1", 36: "cpu=1 / cpu=1", 37: "cpu=100m / cpu=1"}, got); diff != "" {
 		t.Error(diff)
 	}
-	empty := with(main(t, whole), func(p *corev1.Pod) { p.Spec.Resources = &corev1.ResourceRequirements{} })
+	empty := with(main(whole), func(p *corev1.Pod) { p.Spec.Resources = &corev1.ResourceRequirements{} })
 	for minor, want := range map[int]corev1.PodQOSClass{33: corev1.PodQOSGuaranteed, 34: corev1.PodQOSBestEffort, 36: corev1.PodQOSBestEffort, 37: corev1.PodQOSGuaranteed} {
 		if got := predict(t, world(minor), empty).QOS; got != want {
 			t.Errorf("1.%d: an empty pod level gives %v, want %v", minor, got, want)
@@ -53,16 +53,16 @@ func TestFact18PodLevelByServerVersion(t *testing.T) {
 }
 
 func TestR30LimitsAtPodLevelComeFromTheContainers(t *testing.T) {
-	level := resources(t, "cpu=1 /")
-	p := with(pod(container(t, "main", "/ cpu=1"), sidecar(t, "s", "/ cpu=2")), func(p *corev1.Pod) { p.Spec.Resources = &level })
+	level := resources("cpu=1 /")
+	p := with(pod(container("main", "/ cpu=1"), sidecar("s", "/ cpu=2")), func(p *corev1.Pod) { p.Spec.Resources = &level })
 	if answer(predict(t, world(36), p)) != "Invalid" {
 		t.Error("requests below the containers' sum are accepted")
 	}
-	level = resources(t, "cpu=4 /")
+	level = resources("cpu=4 /")
 	if got := shown(*predict(t, world(37), p).Effective.Spec.Resources); got != "cpu=4 / cpu=4" {
 		t.Errorf("1.37: %v", got)
 	}
-	level = resources(t, "memory=1Gi /")
+	level = resources("memory=1Gi /")
 	if got := shown(*predict(t, world(37), p).Effective.Spec.Resources); got != "cpu=3 memory=1Gi / cpu=3" {
 		t.Errorf("1.37: %v", got)
 	}
@@ -74,11 +74,11 @@ func TestR30LimitsAtPodLevelComeFromTheContainers(t *testing.T) {
 func TestFact19UnknownDefaultsAreNotAdmitted(t *testing.T) {
 	s := world()
 	s.PodSecurity = podspec.Unknown[podspec.PodSecurityDefaults]("no client can read it")
-	p := predict(t, s, main(t, whole))
+	p := predict(t, s, main(whole))
 	if answer(p) != "Unknown" || !strings.Contains(p.Findings[0].Message, "default of the API server is not known") {
 		t.Errorf("got %v: %v", answer(p), p.Findings)
 	}
-	hard, _, err := podspec.Harden(main(t, whole), podspec.Hardening{})
+	hard, _, err := podspec.Harden(main(whole), podspec.Hardening{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,12 +86,12 @@ func TestFact19UnknownDefaultsAreNotAdmitted(t *testing.T) {
 		t.Errorf("a pod that passes the strictest level: %v %v", answer(p), p.Findings)
 	}
 	s.Namespace = podspec.Known(labelled("enforce", "privileged"))
-	if p := predict(t, s, main(t, whole)); answer(p) != "Admit" {
+	if p := predict(t, s, main(whole)); answer(p) != "Admit" {
 		t.Errorf("a namespace that says it: %v", answer(p))
 	}
 	s = world()
 	s.PodSecurity.Value.Enforce = "baseline"
-	network := with(main(t, whole), func(p *corev1.Pod) { p.Spec.HostNetwork = true })
+	network := with(main(whole), func(p *corev1.Pod) { p.Spec.HostNetwork = true })
 	if p := predict(t, s, network); answer(p) != "PodSecurity" {
 		t.Errorf("hostNetwork under the default baseline: %v", answer(p))
 	}
@@ -100,7 +100,7 @@ func TestFact19UnknownDefaultsAreNotAdmitted(t *testing.T) {
 		t.Errorf("exempt: %v", answer(p))
 	}
 	s.PodSecurity.Value = podspec.PodSecurityDefaults{Enforce: "restricted", EnforceVersion: "v1.30", ExemptRuntimeClasses: []string{"kata"}}
-	s.RuntimeClasses.Value = append(s.RuntimeClasses.Value, runtimeClass("kata", ""))
+	s.RuntimeClasses.Value = append(s.RuntimeClasses.Value, kataClass(""))
 	kata := "kata"
 	if p := predict(t, s, with(network, func(p *corev1.Pod) { p.Spec.RuntimeClassName = &kata })); answer(p) != "Admit" {
 		t.Errorf("exempt by class: %v", answer(p))
@@ -108,7 +108,7 @@ func TestFact19UnknownDefaultsAreNotAdmitted(t *testing.T) {
 }
 
 func TestFact20LatestIsTheServersLatest(t *testing.T) {
-	p, _, err := podspec.Harden(main(t, whole), podspec.Hardening{})
+	p, _, err := podspec.Harden(main(whole), podspec.Hardening{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,26 +126,26 @@ func TestFact20LatestIsTheServersLatest(t *testing.T) {
 	if got := answer(predict(t, world(labelled("enforce", "restricted")), p)); got != "Admit" {
 		t.Errorf("a volume without source is an emptyDir: %v", got)
 	}
-	if got := answer(predict(t, world(labelled("enforce", "nonsense")), main(t, whole))); got != "PodSecurity" {
+	if got := answer(predict(t, world(labelled("enforce", "nonsense")), main(whole))); got != "PodSecurity" {
 		t.Errorf("a level that cannot be read counts as restricted: %v", got)
 	}
 }
 
 func TestFact21HugeAmountsAreCompared(t *testing.T) {
-	if p := predict(t, world(quota("q", "limits.memory=7Ei", "")), main(t, "/ memory=8Ei")); answer(p) != "QuotaExceeded" {
+	if p := predict(t, world(quota("q", "limits.memory=7Ei", "")), main("/ memory=8Ei")); answer(p) != "QuotaExceeded" {
 		t.Errorf("got %v", answer(p))
 	}
 }
 
 func TestFact22SpellingsAreEqual(t *testing.T) {
-	if p := predict(t, world(quota("q", "requests.cpu=1", "")), main(t, "cpu=1000m / cpu=1")); answer(p) != "Admit" || p.QOS != corev1.PodQOSBurstable {
+	if p := predict(t, world(quota("q", "requests.cpu=1", "")), main("cpu=1000m / cpu=1")); answer(p) != "Admit" || p.QOS != corev1.PodQOSBurstable {
 		t.Errorf("got %v, %v", answer(p), p.QOS)
 	}
 }
 
 func TestStagesAreInTheServersOrder(t *testing.T) {
 	s := world(limitRange("lr", corev1.LimitTypeContainer, "max cpu=1"), labelled("enforce", "restricted"), quota("q", "limits.cpu=1 limits.memory=1", ""))
-	p := predict(t, s, main(t, "/ cpu=2"))
+	p := predict(t, s, main("/ cpu=2"))
 	var stages []podspec.Stage
 	for _, finding := range p.Refusals() {
 		if len(stages) == 0 || stages[len(stages)-1] != finding.Stage {

@@ -8,6 +8,7 @@ import (
 // Verdict is what a namespace will say to a pod, as far as it can be known.
 type Verdict string
 
+// The verdicts.
 const (
 	// Admit: the pod will be accepted.
 	Admit Verdict = "Admit"
@@ -38,6 +39,7 @@ const (
 // Severity says what a finding does to the verdict.
 type Severity string
 
+// The severities, gravest first.
 const (
 	// Refuses: the server refuses the pod for this.
 	Refuses Severity = "Refuses"
@@ -162,15 +164,16 @@ func (o *Outcome) conclude() {
 	o.Verdict = Admit
 	for i := range o.Findings {
 		finding := &o.Findings[i]
-		switch {
-		case finding.Severity == Undecided:
+		switch finding.Severity {
+		case Undecided:
 			o.Verdict = VerdictUnknown
 			if finding.Stage == StageLimitRange {
 				return
 			}
-		case finding.Severity == Refuses:
+		case Refuses:
 			o.Verdict, o.Stage, o.Category = Reject, finding.Stage, finding.Category
 			return
+		case Warns:
 		}
 	}
 }

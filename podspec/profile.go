@@ -88,25 +88,30 @@ func (d Declaration) prefix() string {
 	}, d.Name)
 }
 
-// check refuses declarations that cannot be told apart or whose variables could not exist.
-func check(declarations []Declaration) error {
+// check refuses declarations that cannot be told apart or whose variables could not exist. Sound are those that can be read.
+func check(declarations []Declaration) (sound []Declaration, err error) {
 	var found faults
 	names, prefixes := map[string]bool{}, map[string]string{}
 	for _, d := range declarations {
-		prefix := d.prefix()
-		switch owner, taken := prefixes[prefix]; {
-		case d.Name == "" || len(d.Name) > maxText:
+		prefix, before := d.prefix(), len(found)
+		if d.Name == "" || len(d.Name) > maxText {
 			found.add(fmt.Errorf("%w name %q must have 1 to %d bytes", ErrProfile, clip(d.Name), maxText))
-		case names[d.Name]:
-			found.add(fmt.Errorf("%w %q is declared twice", ErrProfile, d.Name))
-		case !environmentName.MatchString(prefix) || len(prefix) > maxText:
-			found.add(fmt.Errorf("%w %q: prefix %q cannot start an environment variable", ErrProfile, d.Name, clip(prefix)))
-		case taken:
-			found.add(fmt.Errorf("%w %q has the prefix %s of profile %q", ErrProfile, d.Name, prefix, owner))
+		}
+		if names[d.Name] {
+			found.add(fmt.Errorf("%w %q is declared twice", ErrProfile, clip(d.Name)))
+		}
+		if !environmentName.MatchString(prefix) || len(prefix) > maxText {
+			found.add(fmt.Errorf("%w %q: prefix %q cannot start an environment variable", ErrProfile, clip(d.Name), clip(prefix)))
+		}
+		if owner, taken := prefixes[prefix]; taken && owner != d.Name {
+			found.add(fmt.Errorf("%w %q has the prefix %s of profile %q", ErrProfile, clip(d.Name), clip(prefix), clip(owner)))
 		}
 		names[d.Name], prefixes[prefix] = true, d.Name
+		if len(found) == before {
+			sound = append(sound, d)
+		}
 	}
-	return found.err()
+	return sound, found.err()
 }
 
 // read gives the profile's size from an environment, over its defaults.
@@ -119,31 +124,39 @@ func (d Declaration) read(rules Rules, lookup func(string) (string, bool)) (Size
 	variable := func(suffix string, dimension Dimension) Dimension {
 		return dimension.Field(prefix + suffix).From("env " + prefix + suffix)
 	}
-	gpu := corev1.ResourceName(value(suffixGPUResource))
-	if gpu == "" {
-		gpu = GPUResource
-	}
-	dimensions := []Dimension{
-		variable(suffixCPU, CPU(value(suffixCPU))),
-		variable(suffixStorage, EphemeralStorageMiBText(value(suffixStorage))),
-	}
 	var found faults
+	gpu, err := deviceIn(value(suffixGPUResource), prefix+suffixGPUResource)
+	found.add(err)
 	memory, err := oneMemory(rules, variable(suffixMemory, Memory(value(suffixMemory))), variable(suffixMemoryMB, MiBText(value(suffixMemoryMB))))
 	found.add(err)
-	if wrong := checkResourceName(gpu); wrong != nil {
-		wrong.Field = prefix + suffixGPUResource
-		found.add(wrong)
-	} else if !isDevice(gpu) {
-		found.add(fault(ErrResourceName, prefix+suffixGPUResource, string(gpu), "is not an extended resource", "write "+string(GPUResource)+" or the name that your device plugin registers"))
-	} else {
-		dimensions = append(dimensions, variable(suffixGPU, Text(gpu, value(suffixGPU))))
-	}
-	size, err := rules.Size(append(dimensions, memory)...)
+	size, err := rules.Size(
+		variable(suffixCPU, CPU(value(suffixCPU))),
+		variable(suffixStorage, EphemeralStorageMiBText(value(suffixStorage))),
+		variable(suffixGPU, Text(gpu, value(suffixGPU))),
+		memory,
+	)
 	found.add(err)
 	if err := found.err(); err != nil {
 		return Size{}, err
 	}
 	return Resolve(size, d.Default.named("profile "+d.Name)), nil
+}
+
+// deviceIn is the resource that a variable names; where it names none, or nothing that is counted in devices, it is
+// GPUResource.
+func deviceIn(text, field string) (corev1.ResourceName, error) {
+	name := corev1.ResourceName(text)
+	if text == "" {
+		return GPUResource, nil
+	}
+	if wrong := checkResourceName(name); wrong != nil {
+		wrong.Field = field
+		return GPUResource, wrong
+	}
+	if !isDevice(name) {
+		return GPUResource, fault(ErrResourceName, field, text, "is not an extended resource", "write "+string(GPUResource)+" or the name that your device plugin registers")
+	}
+	return name, nil
 }
 
 // oneMemory chooses between the two spellings of memory. Both may be set if they say the same; a fault in either of them

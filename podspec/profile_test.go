@@ -82,8 +82,7 @@ func TestEveryBadVariableIsReported(t *testing.T) {
 	if strings.Contains(err.Error(), "RUNTIME_AGENT_WORKER_MEMORY:") {
 		t.Errorf("a good variable is in %v", err)
 	}
-	var wrong *podspec.SizeError
-	if !errors.As(err, &wrong) {
+	if _, ok := errors.AsType[*podspec.SizeError](err); !ok {
 		t.Errorf("%v holds no SizeError", err)
 	}
 }

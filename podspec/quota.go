@@ -2,6 +2,7 @@ package podspec
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ type quotaStage struct {
 	pod      *corev1.Pod
 	class    corev1.PodQOSClass
 	minor    int
-	usage    corev1.ResourceList
+	usage    charges
 	early    []Finding // steps 1 and 2, and what concerns the quota as a whole
 	late     []Finding // step 3
 	warnings []Finding
@@ -33,10 +34,8 @@ type quotaStage struct {
 
 // checkQuotas looks at all quotas.
 func checkQuotas(pod *corev1.Pod, class corev1.PodQOSClass, minor int, quotas, clusterQuotas []corev1.ResourceQuota) ([]Finding, []QuotaUse) {
-	usage := charged(PodRequests(pod), PodLimits(pod))
-	one := *resource.NewQuantity(1, resource.DecimalSI)
-	usage[corev1.ResourcePods], usage[countPods] = one, one
-	s := &quotaStage{pod: pod, class: class, minor: minor, usage: usage}
+	s := &quotaStage{pod: pod, class: class, minor: minor, usage: charges{PodRequests(pod), PodLimits(pod)}}
+	s.uses = make([]QuotaUse, 0, len(quotas)+len(clusterQuotas))
 	for i := range quotas {
 		s.check(&quotas[i], false)
 	}
@@ -88,12 +87,13 @@ func (s *quotaStage) measure(quota *corev1.ResourceQuota, cluster bool, hard, us
 	s.early = append(s.early, missing...)
 	s.early = append(s.early, unknown...)
 	use.Delta, use.Headroom = corev1.ResourceList{}, corev1.ResourceList{}
-	for _, key := range sortedNames(hard) {
+	var place [few]corev1.ResourceName
+	for _, key := range appendNames(place[:0], hard) {
 		limit, spent := hard[key], used[key]
 		room := limit.DeepCopy()
 		room.Sub(spent)
 		use.Headroom[key] = room
-		need, uses := s.usage[key]
+		need, uses := s.usage.of(key)
 		if !uses || need.IsZero() {
 			continue
 		}
@@ -134,7 +134,8 @@ func (s *quotaStage) missing(object string, hard corev1.ResourceList) []Finding 
 		return nil
 	}
 	var findings []Finding
-	for _, key := range sortedNames(hard) {
+	var place [few]corev1.ResourceName
+	for _, key := range appendNames(place[:0], hard) {
 		if !mandatory(key) {
 			continue
 		}
@@ -167,7 +168,8 @@ func declares(r *corev1.ResourceRequirements, key corev1.ResourceName) bool {
 // uncounted does step 2. One finding for each resource that has no usage yet.
 func uncounted(object string, hard, used corev1.ResourceList) []Finding {
 	var findings []Finding
-	for _, key := range sortedNames(hard) {
+	var place [few]corev1.ResourceName
+	for _, key := range appendNames(place[:0], hard) {
 		if _, counted := used[key]; !counted {
 			findings = append(findings, Finding{
 				Stage: StageQuota, Category: CategoryQuotaUnknownStatus, Severity: Refuses, Object: object, Resource: key, Retry: RetryWhenSynced,
@@ -192,7 +194,7 @@ func (s *quotaStage) stale(quota *corev1.ResourceQuota, cluster bool) {
 	}
 	later.measure(quota, cluster, hard, used, &QuotaUse{CanEverFit: true})
 	message := name + " has not been counted yet, so that it is not enforced as it is written"
-	if refusals := append(later.early, later.late...); len(refusals) > 0 {
+	if refusals := slices.Concat(later.early, later.late); len(refusals) > 0 {
 		reasons := make([]string, len(refusals))
 		for i := range refusals {
 			reasons[i] = refusals[i].Message
@@ -218,13 +220,14 @@ func synced(quota *corev1.ResourceQuota) bool {
 	return true
 }
 
-// podResources is the part of a list that concerns pods.
+// podResources is the part of a list that concerns pods. It is the list itself where all of it does, so it is read only.
 func podResources(list corev1.ResourceList) corev1.ResourceList {
-	own := corev1.ResourceList{}
-	for name, quantity := range list {
-		if podQuotaResource(name) {
-			own[name] = quantity
+	for name := range list {
+		if !podQuotaResource(name) {
+			own := maps.Clone(list)
+			maps.DeleteFunc(own, func(name corev1.ResourceName, _ resource.Quantity) bool { return !podQuotaResource(name) })
+			return own
 		}
 	}
-	return own
+	return list
 }

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 )
@@ -137,23 +138,35 @@ func mandatory(name corev1.ResourceName) bool {
 	return false
 }
 
-// charged is what requests and limits come to in the names of quotas.
-func charged(requests, limits corev1.ResourceList) corev1.ResourceList {
-	usage := corev1.ResourceList{}
-	for name, request := range requests {
-		switch {
-		case computeResource(name) || name == corev1.ResourceEphemeralStorage || isHugepages(name):
-			usage[name] = request
-			usage[corev1.DefaultResourceRequestsPrefix+name] = request
-		}
-		if extendedResource(name) || strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix) {
-			usage[corev1.DefaultResourceRequestsPrefix+name] = request
-		}
+// charges are what a quota charges a pod for.
+type charges struct{ requests, limits corev1.ResourceList }
+
+// of is the charge under a name that a quota uses; false where the pod uses nothing of it. The pod itself counts as one.
+func (c charges) of(key corev1.ResourceName) (resource.Quantity, bool) {
+	if key == corev1.ResourcePods || key == countPods {
+		return *resource.NewQuantity(1, resource.DecimalSI), true
 	}
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
-		if limit, ok := limits[name]; ok {
-			usage["limits."+name] = limit
-		}
+	if name, ok := strings.CutPrefix(string(key), "limits."); ok {
+		return chargeFor(c.limits, corev1.ResourceName(name), storable)
 	}
-	return usage
+	if name, ok := strings.CutPrefix(string(key), corev1.DefaultResourceRequestsPrefix); ok {
+		return chargeFor(c.requests, corev1.ResourceName(name), func(name corev1.ResourceName) bool {
+			return storable(name) || isHugepages(name) || extendedResource(name) || strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix)
+		})
+	}
+	return chargeFor(c.requests, key, func(name corev1.ResourceName) bool { return storable(name) || isHugepages(name) })
+}
+
+// chargeFor is an amount of a list, if quotas count what it is of.
+func chargeFor(list corev1.ResourceList, name corev1.ResourceName, counted func(corev1.ResourceName) bool) (resource.Quantity, bool) {
+	amount, ok := list[name]
+	if !ok || !counted(name) {
+		return resource.Quantity{}, false
+	}
+	return amount, true
+}
+
+// storable are the resources that quotas know by requests and by limits.
+func storable(name corev1.ResourceName) bool {
+	return computeResource(name) || name == corev1.ResourceEphemeralStorage
 }

@@ -30,24 +30,16 @@ func QuotaUsage(quota *corev1.ResourceQuota, pods []corev1.Pod, at time.Time, se
 		if !match {
 			continue
 		}
-		for name, amount := range chargedNow(pod, at) {
-			if _, ok := total[name]; ok {
-				add(total, corev1.ResourceList{name: amount})
+		running, over := runningOf(pod), ended(pod, at)
+		usage := charges{running.requests(), running.limits()}
+		for name, sum := range total {
+			if amount, ok := usage.of(name); ok && (name == countPods || !over) {
+				sum.Add(amount)
+				total[name] = sum
 			}
 		}
 	}
 	return total, nil
-}
-
-// chargedNow is what a pod that exists is charged.
-func chargedNow(pod *corev1.Pod, at time.Time) corev1.ResourceList {
-	one := *resource.NewQuantity(1, resource.DecimalSI)
-	if ended(pod, at) {
-		return corev1.ResourceList{countPods: one}
-	}
-	usage := charged(boundRequests(pod), PodLimits(pod))
-	usage[countPods], usage[corev1.ResourcePods] = one, one
-	return usage
 }
 
 func ended(pod *corev1.Pod, at time.Time) bool {

@@ -27,12 +27,12 @@ func TestFact24FinishedPodsCountAsObjectsOnly(t *testing.T) {
 		pod  *corev1.Pod
 		want map[string]string
 	}{
-		"running":                       {main(t, "/ cpu=1"), map[string]string{"limits.cpu": "1", "requests.cpu": "1", "pods": "1", "count/pods": "1"}},
-		"succeeded":                     {with(main(t, "/ cpu=1"), phase(corev1.PodSucceeded)), map[string]string{"limits.cpu": "0", "requests.cpu": "0", "pods": "0", "count/pods": "1"}},
-		"failed":                        {with(main(t, "/ cpu=1"), phase(corev1.PodFailed)), map[string]string{"limits.cpu": "0", "requests.cpu": "0", "pods": "0", "count/pods": "1"}},
-		"being deleted, within grace":   {with(main(t, "/ cpu=1"), ending(-time.Second)), map[string]string{"limits.cpu": "1", "requests.cpu": "1", "pods": "1", "count/pods": "1"}},
-		"being deleted, grace is over":  {with(main(t, "/ cpu=1"), ending(-31*time.Second)), map[string]string{"limits.cpu": "0", "requests.cpu": "0", "pods": "0", "count/pods": "1"}},
-		"a class that the status tells": {with(main(t, "/ cpu=1"), func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSBurstable }), map[string]string{"limits.cpu": "1", "requests.cpu": "1", "pods": "1", "count/pods": "1"}},
+		"running":                       {main("/ cpu=1"), map[string]string{"limits.cpu": "1", "requests.cpu": "1", "pods": "1", "count/pods": "1"}},
+		"succeeded":                     {with(main("/ cpu=1"), phase(corev1.PodSucceeded)), map[string]string{"limits.cpu": "0", "requests.cpu": "0", "pods": "0", "count/pods": "1"}},
+		"failed":                        {with(main("/ cpu=1"), phase(corev1.PodFailed)), map[string]string{"limits.cpu": "0", "requests.cpu": "0", "pods": "0", "count/pods": "1"}},
+		"being deleted, within grace":   {with(main("/ cpu=1"), ending(-time.Second)), map[string]string{"limits.cpu": "1", "requests.cpu": "1", "pods": "1", "count/pods": "1"}},
+		"being deleted, grace is over":  {with(main("/ cpu=1"), ending(-31*time.Second)), map[string]string{"limits.cpu": "0", "requests.cpu": "0", "pods": "0", "count/pods": "1"}},
+		"a class that the status tells": {with(main("/ cpu=1"), func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSBurstable }), map[string]string{"limits.cpu": "1", "requests.cpu": "1", "pods": "1", "count/pods": "1"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -46,19 +46,19 @@ func TestFact24FinishedPodsCountAsObjectsOnly(t *testing.T) {
 		})
 	}
 	best := scoped(q, corev1.ResourceQuotaScopeBestEffort)
-	if usage, err := podspec.QuotaUsage(&best, []corev1.Pod{*main(t, "/ cpu=1")}, now, 37); err != nil || usage["pods"] != usage["limits.cpu"] {
+	if usage, err := podspec.QuotaUsage(&best, []corev1.Pod{*main("/ cpu=1")}, now, 37); err != nil || usage["pods"] != usage["limits.cpu"] {
 		t.Errorf("a pod of another scope is counted: %v, %v", usage, err)
 	}
 }
 
 func TestR20StaleUsageIsSuspected(t *testing.T) {
 	q := quota("q", "limits.cpu=5 pods=5", "limits.cpu=5 pods=1")
-	findings, err := podspec.StaleUsage(&q, []corev1.Pod{*main(t, "/ cpu=1")}, time.Unix(0, 0), 37)
+	findings, err := podspec.StaleUsage(&q, []corev1.Pod{*main("/ cpu=1")}, time.Unix(0, 0), 37)
 	if err != nil || len(findings) != 1 || findings[0].Message != "ResourceQuota q counts 5 of limits.cpu, and its pods use 1" {
 		t.Errorf("got %v, %v", findings, err)
 	}
 	q.Spec.ScopeSelector = &corev1.ScopeSelector{MatchExpressions: []corev1.ScopedResourceSelectorRequirement{{ScopeName: corev1.ResourceQuotaScopePriorityClass, Operator: "Odd"}}}
-	if _, err := podspec.StaleUsage(&q, []corev1.Pod{*main(t, "")}, time.Unix(0, 0), 37); err == nil {
+	if _, err := podspec.StaleUsage(&q, []corev1.Pod{*main("")}, time.Unix(0, 0), 37); err == nil {
 		t.Error("a selector that cannot be read gives no error")
 	}
 }

@@ -26,8 +26,9 @@ func (d *Dimension) exact() (*big.Rat, error) {
 		return value, nil
 	case unitMiB:
 		return d.mebibytes()
+	default:
+		return d.parsed()
 	}
-	return d.parsed()
 }
 
 // mebibytes reads a whole number of MiB. The unit is fixed: a suffix, a fraction or an exponent is refused, because a

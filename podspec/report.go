@@ -8,6 +8,7 @@ import (
 // Action is what Apply or Harden did at one place.
 type Action string
 
+// The actions.
 const (
 	// ActionSet: something absent was set.
 	ActionSet Action = "set"
@@ -40,8 +41,9 @@ func (e Entry) String() string {
 		return fmt.Sprintf("kept %s %s (wanted %s)", e.Path, e.Now, e.Wanted)
 	case ActionReplaced:
 		return fmt.Sprintf("replaced %s %s by %s (%s)", e.Path, e.Had, e.Now, e.Source)
+	default:
+		return fmt.Sprintf("set %s %s (%s)", e.Path, e.Now, e.Source)
 	}
-	return fmt.Sprintf("set %s %s (%s)", e.Path, e.Now, e.Source)
 }
 
 // Report lists what was set, replaced and kept, in the order of the object. Places that were as wanted already are not in

@@ -79,16 +79,14 @@ func (r Rules) read(d Dimension) (amount Amount, set bool, err error) {
 	if d.unit == unitUnset || (d.text == "" && d.unit != unitExact) {
 		return Amount{}, false, nil
 	}
-	if err := checkResourceName(d.name); err != nil {
-		err.Field = d.at()
-		return Amount{}, false, err
+	count, err := r.count(&d)
+	var found faults
+	if wrong := checkResourceName(d.name); wrong != nil {
+		wrong.Field = d.at()
+		found.add(wrong)
 	}
-	value, err := d.exact()
-	if err != nil {
-		return Amount{}, false, err
-	}
-	count, err := r.whole(d, value)
-	if err != nil {
+	found.add(err)
+	if err := found.err(); err != nil {
 		return Amount{}, false, err
 	}
 	if count == 0 && r.Zero == ZeroUnset {
@@ -99,6 +97,15 @@ func (r Rules) read(d Dimension) (amount Amount, set bool, err error) {
 		source = sourceCode
 	}
 	return Amount{quantity: stored(d, count), source: source}, true, nil
+}
+
+// count is what was written, in the dimension's unit.
+func (r Rules) count(d *Dimension) (int64, error) {
+	value, err := d.exact()
+	if err != nil {
+		return 0, err
+	}
+	return r.whole(*d, value)
 }
 
 // whole brings an exact value to the whole count of the dimension's unit: millicores for cpu, bytes or devices else.
@@ -130,28 +137,23 @@ func (r Rules) whole(d Dimension, value *big.Rat) (int64, error) {
 
 // bounded holds a positive count to the floor and the cap of its resource.
 func (r Rules) bounded(d Dimension, count *big.Int) (int64, error) {
+	var found faults
 	floor, err := boundOf(d.name, r.Floors, defaultFloor(d.name))
-	if err != nil {
-		return 0, err
+	found.add(err)
+	if err == nil && count.Cmp(big.NewInt(floor)) < 0 {
+		least := quantityOf(d.name, floor)
+		found.add(fault(ErrBelowMinimum, d.at(), d.text, "is below the minimum of "+least.String(), smallHint(d)))
 	}
 	top, err := boundOf(d.name, r.Caps, defaultCap(d.name))
-	if err != nil {
-		return 0, err
+	found.add(err)
+	if err == nil && count.Cmp(big.NewInt(min(top, absoluteMax))) > 0 {
+		most := quantityOf(d.name, min(top, absoluteMax))
+		found.add(fault(ErrAboveMaximum, d.at(), d.text, "is above the maximum of "+most.String(), "raise it with Rules.Caps if it is meant"))
 	}
-	top = min(top, absoluteMax)
-	if count.Cmp(big.NewInt(floor)) < 0 {
-		least := quantityOf(d.name, floor)
-		return 0, fault(ErrBelowMinimum, d.at(), d.text, "is below the minimum of "+least.String(), smallHint(d))
+	if size, paged := pageSize(d.name); paged && new(big.Int).Rem(count, big.NewInt(size)).Sign() != 0 {
+		found.add(fault(ErrFraction, d.at(), d.text, "is no multiple of the page size", ""))
 	}
-	if count.Cmp(big.NewInt(top)) > 0 {
-		most := quantityOf(d.name, top)
-		return 0, fault(ErrAboveMaximum, d.at(), d.text, "is above the maximum of "+most.String(), "raise it with Rules.Caps if it is meant")
-	}
-	n := count.Int64()
-	if size, paged := pageSize(d.name); paged && n%size != 0 {
-		return 0, fault(ErrFraction, d.at(), d.text, "is no multiple of the page size", "")
-	}
-	return n, nil
+	return count.Int64(), found.err()
 }
 
 // boundOf is a bound in the unit of the resource. A bound that is finer than the unit is rounded up.

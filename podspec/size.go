@@ -46,7 +46,7 @@ func NewSize(dimensions ...Dimension) (Size, error) { return Rules{}.Size(dimens
 func MustSize(dimensions ...Dimension) Size {
 	size, err := NewSize(dimensions...)
 	if err != nil {
-		panic(err)
+		panic(err) //nolint:forbidigo // the sizes it is given are constants of the caller's code, and a wrong one is a fault in it
 	}
 	return size
 }
@@ -107,32 +107,38 @@ func Resolve(layers ...Size) Size {
 // default rules is reported.
 func SizeOf(resources corev1.ResourceRequirements, source string) (Size, error) {
 	var found faults
-	var dimensions []Dimension
+	amounts := map[corev1.ResourceName]Amount{}
 	for _, name := range resourceNames(resources) {
-		request, requested := resources.Requests[name]
-		limit, limited := resources.Limits[name]
+		p := figuresOf(resources.Requests, resources.Limits, name)
 		field := clip(string(name))
 		switch {
-		case !limited:
-			found.add(fault(ErrUnequal, field, request.String(), "has a request and no limit", "set the limit to the same amount"))
-		case requested && request.Cmp(limit) > 0:
-			found.add(exceeds(field, request, limit))
-		case requested && request.Cmp(limit) < 0:
-			found.add(fault(ErrUnequal, field, request.String(), "request differs from limit "+limit.String(), "one value sets both"))
-		default:
-			dimensions = append(dimensions, Exact(name, limit).From(source))
+		case !p.limited:
+			found.add(fault(ErrUnequal, field, p.request.String(), "has a request and no limit", "set the limit to the same amount"))
+		case p.requested && p.request.Cmp(p.limit) > 0:
+			found.add(exceeds(field, p.request, p.limit))
+		case p.requested && p.request.Cmp(p.limit) < 0:
+			found.add(fault(ErrUnequal, field, p.request.String(), "request differs from limit "+p.limit.String(), "one value sets both"))
+		}
+		read := func(quantity resource.Quantity) {
+			amount, _, err := Rules{Zero: ZeroExplicit}.read(Exact(name, quantity).From(source))
+			found.add(err)
+			amounts[name] = amount
+		}
+		if p.requested && (!p.limited || p.request.Cmp(p.limit) != 0) {
+			read(p.request)
+		}
+		if p.limited {
+			read(p.limit)
 		}
 	}
-	size, err := Rules{Zero: ZeroExplicit}.Size(dimensions...)
-	found.add(err)
 	if err := found.err(); err != nil {
 		return Size{}, err
 	}
-	return size, nil
+	return Size{amounts: amounts}, nil
 }
 
 // exceeds is the fault of a request above its limit, with both figures.
-func exceeds(field string, request, limit resource.Quantity) error {
+func exceeds(field string, request, limit resource.Quantity) *SizeError {
 	return fault(ErrRequestExceedsLimit, field, request.String(), "request exceeds limit "+limit.String(), "an API server refuses such a pod; lower the request or raise the limit")
 }
 
@@ -140,13 +146,21 @@ func sortedNames[V any](list map[corev1.ResourceName]V) []corev1.ResourceName {
 	if len(list) == 0 {
 		return nil
 	}
-	names := make([]corev1.ResourceName, 0, len(list))
-	for name := range list {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return appendNames(make([]corev1.ResourceName, 0, len(list)), list)
 }
+
+// appendNames is sortedNames for those who have a place for the names: an array of theirs costs no allocation. Lists of more
+// than few names outgrow it.
+func appendNames[V any](place []corev1.ResourceName, list map[corev1.ResourceName]V) []corev1.ResourceName {
+	for name := range list {
+		place = append(place, name)
+	}
+	slices.Sort(place)
+	return place
+}
+
+// few is how many resources nearly every list of amounts has at most.
+const few = 8
 
 // resourceNames are the names in requests or limits, sorted.
 func resourceNames(resources corev1.ResourceRequirements) []corev1.ResourceName {

@@ -18,6 +18,7 @@ var seeds = []string{"", " ", "0", "-0", "1", "0.5", "500m", "0,5", "1e3", "1E3"
 // checkText holds what every reading must hold: an error is a SizeError with all its parts, and an amount lies within the
 // bounds and is what the API server reads from the same text, up to the rounding that is written down.
 func checkText(t *testing.T, dimension podspec.Dimension, text string, sameAsServer bool) {
+	t.Helper()
 	size, err := podspec.NewSize(dimension)
 	if err != nil {
 		var wrong *podspec.SizeError

@@ -48,7 +48,7 @@ func read(t *testing.T, rules podspec.Rules, dimension podspec.Dimension) (outco
 // TestNumberTable is the law of how numbers are read: one row per kind of slip that was seen in the field.
 func TestNumberTable(t *testing.T) {
 	one := resource.MustParse("1")
-	cores := func(f float64) podspec.Dimension { return podspec.Cores(f) }
+	cores := podspec.Cores
 	raised := podspec.Rules{Caps: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4000"), corev1.ResourceMemory: resource.MustParse("1Ei")}}
 	tiny := podspec.Rules{RoundUpTiny: true}
 	unset, explicit := podspec.Rules{Zero: podspec.ZeroUnset}, podspec.Rules{Zero: podspec.ZeroExplicit}

@@ -33,13 +33,12 @@ func misspelt(names []string, declarations []Declaration) []Warning {
 func suspect(name string, declarations []Declaration) (Warning, bool) {
 	var owner Declaration
 	for _, d := range declarations {
-		if strings.HasPrefix(name, d.prefix()+"_") && len(d.prefix()) > len(owner.prefix()) || owner.Name == "" && strings.HasPrefix(name, d.prefix()+"_") {
+		if strings.HasPrefix(name, d.prefix()+"_") && (owner.Name == "" || len(d.prefix()) > len(owner.prefix())) {
 			owner = d
 		}
 	}
 	if owner.Name != "" {
-		near, _ := closest(name, owner.Variables(), maxTypo)
-		return Warning{Variable: name, Profile: owner.Name, Suggestion: near, Reason: "is not a variable of profile " + owner.Name}, true
+		return Warning{Variable: name, Profile: owner.Name, Suggestion: meant(name, owner), Reason: "is not a variable of profile " + owner.Name}, true
 	}
 	for _, d := range declarations {
 		if near, ok := closest(name, d.Variables(), maxTypo-1); ok {
@@ -47,6 +46,64 @@ func suspect(name string, declarations []Declaration) (Warning, bool) {
 		}
 	}
 	return Warning{}, false
+}
+
+// meant is the variable of a profile that a name under its prefix probably stands for: the one that it shares most words
+// with, and of several the nearest by letters. Without a common word only a slip of few letters counts. Empty for none.
+func meant(name string, owner Declaration) string {
+	prefix := owner.prefix() + "_"
+	slip := strings.ToUpper(strings.TrimPrefix(name, prefix))
+	best, words, letters := "", 0, min(maxTypo+1, len(slip))
+	for _, variable := range owner.Variables() {
+		candidate := strings.TrimPrefix(variable, prefix)
+		common, apart := commonWords(slip, candidate), distance(slip, candidate, len(slip)+len(candidate))
+		if common > words || common == words && apart < letters {
+			best, words, letters = variable, common, apart
+		}
+	}
+	return best
+}
+
+// commonWords counts the words of one name that another one has: whole, shortened, or by another name.
+func commonWords(slip, candidate string) int {
+	count := 0
+	for word := range strings.SplitSeq(slip, "_") {
+		if other, ok := synonyms[word]; ok {
+			word = other
+		}
+		if slices.ContainsFunc(strings.Split(candidate, "_"), func(known string) bool { return sameWord(word, known) }) {
+			count++
+		}
+	}
+	return count
+}
+
+// sameWord says whether two words are one, or one is the other shortened to three letters or more.
+func sameWord(a, b string) bool {
+	return a == b || len(a) > 2 && strings.HasPrefix(b, a) || len(b) > 2 && strings.HasPrefix(a, b)
+}
+
+// synonyms are other words for those in the names of variables. Nobody writes to it.
+var synonyms = map[string]string{"RAM": "MEMORY", "DISK": "STORAGE", "CORES": "CPU", "CORE": "CPU", "VCPU": "CPU", "VCPUS": "CPU", "MIB": "MB", "MI": "MB", "M": "MB"}
+
+// slipSuffixes are the variables that people write without there being such ones.
+var slipSuffixes = [...]string{
+	"_CPUS", "_CORES", "_CPU_CORES", "_CPU_LIMIT", "_CPU_REQUEST", "_CPU_MILLI", "_MEM", "_MEM_MB", "_MEM_MIB", "_RAM", "_RAM_MB", "_MEMORYMB",
+	"_MEMORY_M", "_MEMORY_MI", "_MEMORY_MIB", "_MEMORY_GB", "_MEMORY_GI", "_MEMORY_LIMIT", "_MEMORY_REQUEST", "_STORAGE", "_STORAGE_MB", "_DISK", "_DISK_MB",
+	"_EPHEMERAL_STORAGE", "_EPHEMERAL_STORAGE_MIB", "_EPHEMERAL_MB", "_GPUS", "_GPU_COUNT", "_GPU_NAME", "_GPU_TYPE",
+}
+
+// usualSlips are those of them that are there and say something.
+func usualSlips(declarations []Declaration, lookup func(string) (string, bool)) []string {
+	var names []string
+	for _, d := range declarations {
+		for _, suffix := range slipSuffixes {
+			if value, found := lookup(d.prefix() + suffix); found && strings.TrimSpace(value) != "" {
+				names = append(names, d.prefix()+suffix)
+			}
+		}
+	}
+	return names
 }
 
 // closest is the candidate with the smallest edit distance to name, if it is at most most. Case is not counted.

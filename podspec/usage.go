@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // The effective usage of a pod is what a scheduler reserves and a quota charges. Containers and sidecars run together and
@@ -20,7 +21,7 @@ import (
 // and the result shares nothing with it.
 func PodRequests(pod *corev1.Pod) corev1.ResourceList {
 	total := containerTotal(&pod.Spec, requestsOf)
-	overlay(total, pod.Spec.Resources, requestsOf, podLevelResourceName)
+	overlay(total, level(&pod.Spec).Requests, podLevelResourceName)
 	add(total, pod.Spec.Overhead)
 	return total
 }
@@ -29,25 +30,38 @@ func PodRequests(pod *corev1.Pod) corev1.ResourceList {
 // has the sum of the others, as the API server counts it.
 func PodLimits(pod *corev1.Pod) corev1.ResourceList {
 	total := containerTotal(&pod.Spec, limitsOf)
-	overlay(total, pod.Spec.Resources, limitsOf, podLevelResourceName)
-	for name, extra := range pod.Spec.Overhead {
+	overlay(total, level(&pod.Spec).Limits, podLevelResourceName)
+	addToLimits(total, pod.Spec.Overhead)
+	return total
+}
+
+// addToLimits adds overhead, which goes to limits that are there and not zero.
+func addToLimits(total, overhead corev1.ResourceList) {
+	for name, extra := range overhead {
 		if limit, ok := total[name]; ok && !limit.IsZero() {
 			limit = limit.DeepCopy()
 			limit.Add(extra)
 			total[name] = limit
 		}
 	}
-	return total
 }
 
-func requestsOf(r *corev1.ResourceRequirements) corev1.ResourceList { return r.Requests }
-func limitsOf(r *corev1.ResourceRequirements) corev1.ResourceList   { return r.Limits }
+func requestsOf(c *corev1.Container) corev1.ResourceList { return c.Resources.Requests }
+func limitsOf(c *corev1.Container) corev1.ResourceList   { return c.Resources.Limits }
 
-// containerTotal is the effective usage of the containers alone.
-func containerTotal(spec *corev1.PodSpec, of func(*corev1.ResourceRequirements) corev1.ResourceList) corev1.ResourceList {
+// level are the amounts at pod level, of which there may be none.
+func level(spec *corev1.PodSpec) corev1.ResourceRequirements {
+	if spec.Resources == nil {
+		return corev1.ResourceRequirements{}
+	}
+	return *spec.Resources
+}
+
+// containerTotal is the effective usage of the containers alone, of what each of them is said to have.
+func containerTotal(spec *corev1.PodSpec, of func(*corev1.Container) corev1.ResourceList) corev1.ResourceList {
 	running := corev1.ResourceList{}
 	for i := range spec.Containers {
-		add(running, of(&spec.Containers[i].Resources))
+		add(running, of(&spec.Containers[i]))
 	}
 	if len(spec.InitContainers) == 0 {
 		return running
@@ -56,13 +70,13 @@ func containerTotal(spec *corev1.PodSpec, of func(*corev1.ResourceRequirements) 
 	for i := range spec.InitContainers {
 		init := &spec.InitContainers[i]
 		if isSidecar(init) {
-			add(running, of(&init.Resources))
-			add(sidecars, of(&init.Resources))
+			add(running, of(init))
+			add(sidecars, of(init))
 			raise(starting, sidecars)
 			continue
 		}
 		together := sidecars.DeepCopy()
-		add(together, of(&init.Resources))
+		add(together, of(init))
 		raise(starting, together)
 	}
 	raise(running, starting)
@@ -70,11 +84,8 @@ func containerTotal(spec *corev1.PodSpec, of func(*corev1.ResourceRequirements) 
 }
 
 // overlay replaces totals by what the pod level says of the resources it may name.
-func overlay(total corev1.ResourceList, level *corev1.ResourceRequirements, of func(*corev1.ResourceRequirements) corev1.ResourceList, may func(corev1.ResourceName) bool) {
-	if level == nil {
-		return
-	}
-	for name, quantity := range of(level) {
+func overlay(total, level corev1.ResourceList, may func(corev1.ResourceName) bool) {
+	for name, quantity := range level {
 		if may(name) {
 			total[name] = quantity.DeepCopy()
 		}
@@ -120,12 +131,34 @@ func hasPodLevel(spec *corev1.PodSpec) bool {
 	if spec.Resources == nil {
 		return false
 	}
-	for _, list := range []corev1.ResourceList{spec.Resources.Requests, spec.Resources.Limits} {
-		for name := range list {
-			if podLevelResourceName(name) {
-				return true
-			}
+	return hasPodLevelAmounts(spec.Resources.Requests) || hasPodLevelAmounts(spec.Resources.Limits)
+}
+
+func hasPodLevelAmounts(list corev1.ResourceList) bool {
+	for name := range list {
+		if podLevelResourceName(name) {
+			return true
 		}
 	}
 	return false
+}
+
+// figures are request and limit of one resource; what is absent is zero.
+type figures struct {
+	request, limit     resource.Quantity
+	requested, limited bool
+}
+
+func figuresOf(requests, limits corev1.ResourceList, name corev1.ResourceName) (f figures) {
+	f.request, f.requested = requests[name]
+	f.limit, f.limited = limits[name]
+	return f
+}
+
+// present is an amount that may be absent, as findings have it.
+func present(amount resource.Quantity, there bool) *resource.Quantity {
+	if !there {
+		return nil
+	}
+	return &amount
 }

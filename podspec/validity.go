@@ -55,18 +55,19 @@ func (v *validity) add(name corev1.ResourceName, field string, have, bound *reso
 // requirements checks one set of amounts.
 func (v *validity) requirements(r *corev1.ResourceRequirements, allowed func(corev1.ResourceName) bool) {
 	compute, pages := false, false
-	for _, list := range []struct {
-		field   string
-		amounts corev1.ResourceList
-	}{{"limits", r.Limits}, {"requests", r.Requests}} {
-		for _, name := range sortedNames(list.amounts) {
-			v.amount(name, list.field, list.amounts[name], allowed)
+	list := func(field string, amounts corev1.ResourceList) {
+		var place [few]corev1.ResourceName
+		for _, name := range appendNames(place[:0], amounts) {
+			v.amount(name, field, amounts[name], allowed)
 			compute = compute || computeResource(name)
 			pages = pages || isHugepages(name)
 		}
 	}
-	for _, name := range sortedNames(r.Requests) {
-		v.order(name, pairOf(r, name))
+	list("limits", r.Limits)
+	list("requests", r.Requests)
+	var place [few]corev1.ResourceName
+	for _, name := range appendNames(place[:0], r.Requests) {
+		v.order(name, figuresOf(r.Requests, r.Limits, name))
 	}
 	if pages && !compute {
 		v.add("", "", nil, nil, "declare cpu or memory too", "hugepages need cpu or memory beside them")
@@ -76,29 +77,29 @@ func (v *validity) requirements(r *corev1.ResourceRequirements, allowed func(cor
 // amount checks one amount by itself.
 func (v *validity) amount(name corev1.ResourceName, field string, quantity resource.Quantity, allowed func(corev1.ResourceName) bool) {
 	if !allowed(name) {
-		v.add(name, field, &quantity, nil, "use cpu, memory, ephemeral-storage, hugepages of a size, or the qualified name of a device", "%q in %s is not a resource that can be requested there", clip(string(name)), field)
+		v.add(name, field, new(quantity), nil, "use cpu, memory, ephemeral-storage, hugepages of a size, or the qualified name of a device", "%q in %s is not a resource that can be requested there", clip(string(name)), field)
 	}
 	if quantity.Sign() < 0 {
-		v.add(name, field, &quantity, nil, "", "%s.%s is negative: %s", field, name, quantity.String())
+		v.add(name, field, new(quantity), nil, "", "%s.%s is negative: %s", field, name, quantity.String())
 	}
 	if extendedResource(name) && quantity.MilliValue()%1000 != 0 {
-		v.add(name, field, &quantity, nil, "ask for whole devices", "%s.%s is not a whole number: %s", field, name, quantity.String())
+		v.add(name, field, new(quantity), nil, "ask for whole devices", "%s.%s is not a whole number: %s", field, name, quantity.String())
 	}
 	if isHugepages(name) && !wholePages(name, quantity) {
-		v.add(name, field, &quantity, nil, "ask for a multiple of the page size", "%s.%s is no multiple of the page size: %s", field, name, quantity.String())
+		v.add(name, field, new(quantity), nil, "ask for a multiple of the page size", "%s.%s is no multiple of the page size: %s", field, name, quantity.String())
 	}
 }
 
 // order checks a request against its limit.
-func (v *validity) order(name corev1.ResourceName, p pair) {
+func (v *validity) order(name corev1.ResourceName, p figures) {
 	switch {
-	case p.limit == nil && !overcommittable(name):
-		v.add(name, "limits", nil, p.request, "set the limit to the request", "requests %s of %s and has no limit, which devices and hugepages need", p.request.String(), name)
-	case p.limit == nil:
-	case p.request.Cmp(*p.limit) != 0 && !overcommittable(name):
-		v.add(name, "requests", p.request, p.limit, "set both to the same amount", "requests %s of %s and has a limit of %s, which must be equal for devices and hugepages", p.request.String(), name, p.limit.String())
-	case p.request.Cmp(*p.limit) > 0:
-		v.add(name, "requests", p.request, p.limit, "set a limit of "+p.request.String()+" or more, or lower the request", "requests %s of %s, more than the limit of %s", p.request.String(), name, p.limit.String())
+	case !p.limited && !overcommittable(name):
+		v.add(name, "limits", nil, new(p.request), "set the limit to the request", "requests %s of %s and has no limit, which devices and hugepages need", p.request.String(), name)
+	case !p.limited:
+	case p.request.Cmp(p.limit) != 0 && !overcommittable(name):
+		v.add(name, "requests", new(p.request), new(p.limit), "set both to the same amount", "requests %s of %s and has a limit of %s, which must be equal for devices and hugepages", p.request.String(), name, p.limit.String())
+	case p.request.Cmp(p.limit) > 0:
+		v.add(name, "requests", new(p.request), new(p.limit), "set a limit of "+p.request.String()+" or more, or lower the request", "requests %s of %s, more than the limit of %s", p.request.String(), name, p.limit.String())
 	}
 }
 

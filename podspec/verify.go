@@ -37,6 +37,7 @@ type Drift struct {
 // Author is who probably changed a pod on its way.
 type Author string
 
+// The authors.
 const (
 	// AuthorLimitRanger: a LimitRange filled it in; the annotation that it leaves says so.
 	AuthorLimitRanger Author = "LimitRange"

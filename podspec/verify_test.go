@@ -14,25 +14,25 @@ func TestVerifyAccepted(t *testing.T) {
 		p.Annotations = map[string]string{"kubernetes.io/limit-ranger": "LimitRanger plugin set: cpu, memory request for container main; memory limit for container main; cpu limit for init container init"}
 		return p
 	}
-	level := resources(t, "/ cpu=2")
-	levelled := resources(t, "cpu=2 / cpu=2")
+	level := resources("/ cpu=2")
+	levelled := resources("cpu=2 / cpu=2")
 	tests := map[string]struct {
 		intended, accepted *corev1.Pod
 		want               []string
 		class              corev1.PodQOSClass
 	}{
-		"the same":                     {main(t, whole), main(t, whole), nil, corev1.PodQOSGuaranteed},
-		"another spelling":             {main(t, "cpu=1 / cpu=1"), main(t, "cpu=1000m / cpu=1000m"), nil, corev1.PodQOSBurstable},
-		"a limit became its request":   {main(t, "/ cpu=1"), main(t, "cpu=1 / cpu=1"), nil, corev1.PodQOSBurstable},
-		"a fraction was rounded":       {main(t, "cpu=0.0001 /"), main(t, "cpu=1m /"), nil, corev1.PodQOSBurstable},
-		"a LimitRange filled in":       {main(t, ""), annotated(main(t, "cpu=1 memory=64Mi / memory=64Mi")), []string{"spec.containers[main].resources.requests.cpu: intended nothing, accepted 1 (LimitRange)", "spec.containers[main].resources.requests.memory: intended nothing, accepted 64Mi (LimitRange)", "spec.containers[main].resources.limits.memory: intended nothing, accepted 64Mi (LimitRange)"}, corev1.PodQOSBurstable},
-		"the provider rounded":         {main(t, "cpu=100m /"), annotated(main(t, "cpu=250m /")), []string{"spec.containers[main].resources.requests.cpu: intended 100m, accepted 250m (webhook, policy or provider)"}, corev1.PodQOSBurstable},
-		"somebody took it away":        {main(t, "cpu=1 /"), main(t, ""), []string{"spec.containers[main].resources.requests.cpu: intended 1, accepted nothing (webhook, policy or provider)"}, corev1.PodQOSBestEffort},
-		"a sidecar was injected":       {main(t, whole), pod(container(t, "main", whole), container(t, "init", "/ cpu=1")), []string{"spec.initContainers[init] (added): intended nothing, accepted nothing (webhook, policy or provider)", "spec.initContainers[init].resources.limits.cpu: intended nothing, accepted 1 (webhook, policy or provider)"}, corev1.PodQOSBurstable},
-		"a container went":             {pod(container(t, "main", whole), container(t, "b", whole)), main(t, whole), []string{"spec.containers[b] (removed): intended nothing, accepted nothing (webhook, policy or provider)"}, corev1.PodQOSGuaranteed},
-		"an init container was filled": {pod(container(t, "main", whole), container(t, "init", "")), annotated(pod(container(t, "main", whole), container(t, "init", "/ cpu=1"))), []string{"spec.initContainers[init].resources.limits.cpu: intended nothing, accepted 1 (LimitRange)"}, corev1.PodQOSBurstable},
+		"the same":                     {main(whole), main(whole), nil, corev1.PodQOSGuaranteed},
+		"another spelling":             {main("cpu=1 / cpu=1"), main("cpu=1000m / cpu=1000m"), nil, corev1.PodQOSBurstable},
+		"a limit became its request":   {main("/ cpu=1"), main("cpu=1 / cpu=1"), nil, corev1.PodQOSBurstable},
+		"a fraction was rounded":       {main("cpu=0.0001 /"), main("cpu=1m /"), nil, corev1.PodQOSBurstable},
+		"a LimitRange filled in":       {main(""), annotated(main("cpu=1 memory=64Mi / memory=64Mi")), []string{"spec.containers[main].resources.requests.cpu: intended nothing, accepted 1 (LimitRange)", "spec.containers[main].resources.requests.memory: intended nothing, accepted 64Mi (LimitRange)", "spec.containers[main].resources.limits.memory: intended nothing, accepted 64Mi (LimitRange)"}, corev1.PodQOSBurstable},
+		"the provider rounded":         {main("cpu=100m /"), annotated(main("cpu=250m /")), []string{"spec.containers[main].resources.requests.cpu: intended 100m, accepted 250m (webhook, policy or provider)"}, corev1.PodQOSBurstable},
+		"somebody took it away":        {main("cpu=1 /"), main(""), []string{"spec.containers[main].resources.requests.cpu: intended 1, accepted nothing (webhook, policy or provider)"}, corev1.PodQOSBestEffort},
+		"a sidecar was injected":       {main(whole), pod(container("main", whole), container("init", "/ cpu=1")), []string{"spec.initContainers[init] (added): intended nothing, accepted nothing (webhook, policy or provider)", "spec.initContainers[init].resources.limits.cpu: intended nothing, accepted 1 (webhook, policy or provider)"}, corev1.PodQOSBurstable},
+		"a container went":             {pod(container("main", whole), container("b", whole)), main(whole), []string{"spec.containers[b] (removed): intended nothing, accepted nothing (webhook, policy or provider)"}, corev1.PodQOSGuaranteed},
+		"an init container was filled": {pod(container("main", whole), container("init", "")), annotated(pod(container("main", whole), container("init", "/ cpu=1"))), []string{"spec.initContainers[init].resources.limits.cpu: intended nothing, accepted 1 (LimitRange)"}, corev1.PodQOSBurstable},
 		"the pod level was filled in": {
-			with(main(t, ""), func(p *corev1.Pod) { p.Spec.Resources = &level }), with(main(t, ""), func(p *corev1.Pod) { p.Spec.Resources = &levelled }), nil, corev1.PodQOSBurstable,
+			with(main(""), func(p *corev1.Pod) { p.Spec.Resources = &level }), with(main(""), func(p *corev1.Pod) { p.Spec.Resources = &levelled }), nil, corev1.PodQOSBurstable,
 		},
 	}
 	for name, test := range tests {
@@ -60,11 +60,11 @@ func TestVerifyAccepted(t *testing.T) {
 }
 
 func TestVerifyAcceptedReadsStatusAndConstraint(t *testing.T) {
-	accepted := with(main(t, whole), func(p *corev1.Pod) {
+	accepted := with(main(whole), func(p *corev1.Pod) {
 		p.Status.QOSClass = corev1.PodQOSBurstable
 		p.Annotations = map[string]string{"openshift.io/scc": "restricted-v2"}
 	})
-	acceptance := podspec.VerifyAccepted(main(t, whole), accepted, 36)
+	acceptance := podspec.VerifyAccepted(main(whole), accepted, 36)
 	if acceptance.SCC != "restricted-v2" || acceptance.IntendedQOS != corev1.PodQOSGuaranteed || acceptance.AcceptedQOS != corev1.PodQOSBurstable || acceptance.Clean() {
 		t.Errorf("got %+v", acceptance)
 	}

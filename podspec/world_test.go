@@ -13,7 +13,7 @@ import (
 )
 
 // amounts reads "cpu=1 memory=1Gi".
-func amounts(text string) corev1.ResourceList { return resources(nil, text).Requests }
+func amounts(text string) corev1.ResourceList { return resources(text).Requests }
 
 // world is a snapshot of which everything is known and nothing is in the way.
 func world(parts ...any) podspec.Snapshot {
@@ -93,9 +93,10 @@ func priorityClass(name string, isDefault bool) schedulingv1.PriorityClass {
 	return class
 }
 
-func runtimeClass(name, overhead string) nodev1.RuntimeClass {
+// kataClass is the runtime class of that name; an empty overhead is none.
+func kataClass(overhead string) nodev1.RuntimeClass {
 	class := nodev1.RuntimeClass{}
-	class.Name = name
+	class.Name = "kata"
 	if overhead != "" {
 		class.Overhead = &nodev1.Overhead{PodFixed: amounts(overhead)}
 	}

@@ -105,11 +105,12 @@ func (w *recordedWorld) replay(t *testing.T, i int) string {
 }
 
 func readWorlds(t *testing.T, file string) []recordedWorld {
+	t.Helper()
 	opened, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer opened.Close()
+	defer func() { _ = opened.Close() }()
 	var text io.Reader = opened
 	if filepath.Ext(file) == ".gz" {
 		if text, err = gzip.NewReader(opened); err != nil {
@@ -135,6 +136,7 @@ func readWorlds(t *testing.T, file string) []recordedWorld {
 // disagreement says what differs: every answer has to be among the outcomes, and every outcome among the answers, unless
 // they are what one server was seen to say.
 func disagreement(t *testing.T, snapshot podspec.Snapshot, pod *corev1.Pod, answers []recordedAnswer, seen bool) string {
+	t.Helper()
 	prediction := predict(t, snapshot, pod)
 	outcomes := prediction.Alternatives
 	if outcomes == nil {

@@ -39,10 +39,14 @@ func run() error {
 	flag.StringVar(&s.Image, "image", "example.com/agent:1", "image of the pods")
 	flag.Parse()
 
-	var err error
-	if s.Profiles, err = podspec.ProfilesFromEnv(os.LookupEnv); err != nil {
+	profiles, warnings, err := podspec.EnvironmentOf(os.Environ()).Profiles()
+	for _, warning := range warnings {
+		fmt.Fprintln(os.Stderr, "warning:", warning)
+	}
+	if err != nil {
 		return err
 	}
+	s.Profiles = profiles
 	cluster, err := config.GetConfig()
 	if err != nil {
 		return err

@@ -57,8 +57,8 @@ func collect(t reflect.Type, into map[string]reflect.Type) {
 		collect(t.Elem(), into)
 	case t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time]():
 		into[t.Name()] = t
-		for i := range t.NumField() {
-			collect(t.Field(i).Type, into)
+		for field := range t.Fields() {
+			collect(field.Type, into)
 		}
 	}
 }
@@ -68,8 +68,7 @@ func fieldsOf(t reflect.Type) []shape {
 		return nil
 	}
 	var out []shape
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		out = append(out, shape{f.Name, f.Tag.Get("json"), f.Type.String()})
 	}
 	return out

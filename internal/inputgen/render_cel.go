@@ -115,6 +115,7 @@ func celSizes(s *source, root Type, types map[string]Type) {
 		for _, f := range t.Fields {
 			here := at + f.Name
 			switch f.Kind {
+			case Int, Bool, Time:
 			case String:
 				s.line("%q: policy.MaxString,", here)
 			case Object:

@@ -90,6 +90,7 @@ func maxName(t Type, f Field) string {
 func goCheck(s *source, t Type, f Field) {
 	at, bound := strconv.Quote(f.Name), "Max"+maxName(t, f)
 	switch f.Kind {
+	case Bool, Time:
 	case String:
 		value := "v." + f.Go
 		if f.Go == "Operation" {

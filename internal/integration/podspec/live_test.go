@@ -145,6 +145,22 @@ func TestFact06_ACreatorThatLooksFirstBurnsNoQuota(t *testing.T) {
 	}
 }
 
+func TestR17_AFailedCreateIsCharged(t *testing.T) { TestFact06_ACreatorThatLooksFirstBurnsNoQuota(t) }
+
+// TestFact16_ADryRunLeavesTheUsageAlone: it is asked as often as one likes.
+func TestFact16_ADryRunLeavesTheUsageAlone(t *testing.T) {
+	namespace := shared.Namespace(t, nil)
+	quota := newQuota(t, namespace, amounts("requests.cpu", "1"))
+	for range 3 {
+		if got := judge(t, newPod(namespace, "bot", amounts("cpu", "1"))); got.Verdict != podspec.Admit {
+			t.Fatalf("judged %s", got.Verdict)
+		}
+	}
+	if used := cpuUsed(t, quota); used != "0" {
+		t.Errorf("dry runs used %s", used)
+	}
+}
+
 func TestC11_CreatorsThatRaceMakeOnePod(t *testing.T) {
 	namespace := shared.Namespace(t, nil)
 	newQuota(t, namespace, amounts("requests.cpu", "100"))

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +20,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("usage: inputgen ROOT")
+		return errors.New("usage: inputgen ROOT")
 	}
 	files, err := inputgen.Files()
 	if err != nil {
