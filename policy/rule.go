@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Rule is one rule of a policy in CEL, as it is written in YAML and inline in
 // a budget. It is plain data: package policy/cel compiles it.
@@ -66,7 +69,7 @@ type Match struct {
 
 // Matches says whether a rule looks at the call.
 func (m *Match) Matches(in *Input) bool {
-	if len(m.Operations) > 0 && !has(m.Operations, in.Operation) {
+	if len(m.Operations) > 0 && !slices.Contains(m.Operations, in.Operation) {
 		return false
 	}
 	for key, value := range m.Labels {
@@ -99,15 +102,6 @@ func (m *Match) Validate() []LoadError {
 		}
 	}
 	return faults
-}
-
-func has(all []Operation, one Operation) bool {
-	for _, o := range all {
-		if o == one {
-			return true
-		}
-	}
-	return false
 }
 
 func agrees(patterns []string, value string) bool {

@@ -15,8 +15,8 @@ import (
 
 func TestSetCombines(t *testing.T) {
 	boom := errors.New("boom: secret detail")
-	capped := policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: ptr(10), CPUMilli: ptr(500)}}
-	capped2 := policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: ptr(7)}}
+	capped := policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: new(int64(10)), CPUMilli: new(int64(500))}}
+	capped2 := policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: new(int64(7))}}
 	failed := policy.Failure{Policy: "p", Code: "policy-error", Message: "boom: secret detail"}
 	couldNot := func(o policy.Outcome) []policy.Reason {
 		return []policy.Reason{{Policy: "p", Code: "policy-error", Message: `policy "p" could not be evaluated`, Outcome: o}}
@@ -51,7 +51,7 @@ func TestSetCombines(t *testing.T) {
 		},
 		"caps merge by minimum": {
 			[]policy.Binding{says("a", capped, nil), says("b", capped2, nil)},
-			policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: ptr(7), CPUMilli: ptr(500)}},
+			policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: new(int64(7)), CPUMilli: new(int64(500))}},
 		},
 		"an error denies and its text is for the operator": {
 			[]policy.Binding{says("p", policy.Pass(), boom)},
@@ -77,7 +77,7 @@ func TestSetCombines(t *testing.T) {
 			policy.Verdict{Outcome: policy.Allow, DryRun: []policy.Reason{{Policy: "p", Code: "no", Message: "not today"}}},
 		},
 		"a negative cap is a malformed answer": {
-			[]policy.Binding{says("p", policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: ptr(-1)}}, nil)},
+			[]policy.Binding{says("p", policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: new(int64(-1))}}, nil)},
 			policy.Verdict{
 				Reasons: []policy.Reason{{Policy: "p", Code: "bad-result", Message: `policy "p" gave a malformed answer`}},
 				Errors:  []policy.Failure{{Policy: "p", Code: "bad-result", Message: "cap maxTokens: -1 is negative"}},
@@ -188,7 +188,7 @@ func TestRecordingIsNeverBlocked(t *testing.T) {
 	v := evaluate(t, in,
 		says("deny", policy.Refuse("no", "no"), nil),
 		says("fail", policy.Verdict{}, errors.New("x")),
-		says("cap", policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: ptr(1)}, Labels: map[string]string{"cost-class": "high"}}, nil))
+		says("cap", policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: new(int64(1))}, Labels: map[string]string{"cost-class": "high"}}, nil))
 	if v.Outcome != policy.Allow || len(v.Reasons) != 0 || len(v.Warnings) != 2 || v.Caps != (policy.Caps{}) || v.Labels["cost-class"] != "high" {
 		t.Errorf("got %+v", v)
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -166,7 +167,7 @@ func plain(params map[string]any) map[string]any {
 	for name, value := range params {
 		switch v := value.(type) {
 		case int64:
-			out[name] = json.Number(fmt.Sprint(v))
+			out[name] = json.Number(strconv.FormatInt(v, 10))
 		case []string:
 			items := make([]any, len(v))
 			for i, s := range v {
@@ -184,12 +185,12 @@ func plain(params map[string]any) map[string]any {
 // parameters, the bounds and the engine.
 func (l *loader) revision(e *entry) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s %s %s %d\n", engineVersion, policy.Version, e.name, l.options.Steps)
+	h.Write(fmt.Appendf(nil, "%s %s %s %d\n", engineVersion, policy.Version, e.name, l.options.Steps))
 	for _, file := range slices.Sorted(maps.Keys(l.modules)) {
-		fmt.Fprintf(h, "%q %q\n", file, l.sources[file])
+		h.Write(fmt.Appendf(nil, "%q %q\n", file, l.sources[file]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.params)) {
-		fmt.Fprintf(h, "%q %#v\n", name, e.params[name])
+		h.Write(fmt.Appendf(nil, "%q %#v\n", name, e.params[name]))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

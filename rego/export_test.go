@@ -18,7 +18,19 @@ func Bare(h *Hook, in *policy.Input) (parsed, fromStruct func() bool) {
 	input := newTermCache().input(in)
 	run := func(option oparego.EvalOption) bool {
 		rs, err := h.query.Eval(context.Background(), option)
-		return err == nil && rs[0].Expressions[0].Value.(*ast.Term).Value.(*ast.Array).Elem(0).Value.(ast.Set).Len() == 0
+		if err != nil {
+			return false
+		}
+		term, ok := rs[0].Expressions[0].Value.(*ast.Term)
+		if !ok {
+			return false
+		}
+		sets, ok := term.Value.(*ast.Array)
+		if !ok {
+			return false
+		}
+		deny, ok := sets.Elem(0).Value.(ast.Set)
+		return ok && deny.Len() == 0
 	}
 	return func() bool { return run(oparego.EvalParsedInput(input)) },
 		func() bool { return run(oparego.EvalInput(in)) }

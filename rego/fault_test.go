@@ -155,11 +155,11 @@ func TestTextThatDoublesIsStopped(t *testing.T) {
 }
 
 func TestValuesThatDoubleAreRefused(t *testing.T) {
-	rules := "x0 := [input.task.name]\n"
-	for i := 1; i <= 60; i++ {
-		rules += fmt.Sprintf("x%d := [x%d, x%d]\n", i, i-1, i-1)
+	var rules strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&rules, "x%d := [x%d, x%d]\n", i+1, i, i)
 	}
-	_, err := rego.Compile(map[string]string{"p.rego": "package bursar.p\n" + rules + deny(`count(x60) == 5`)}, rego.Options{})
+	_, err := rego.Compile(map[string]string{"p.rego": "package bursar.p\nx0 := [input.task.name]\n" + rules.String() + deny(`count(x60) == 5`)}, rego.Options{})
 	if err == nil || !strings.Contains(err.Error(), "puts values into values too many times over") {
 		t.Errorf("got %v", err)
 	}

@@ -110,10 +110,11 @@ func badResult(format string, args ...any) error {
 // done. The engine asks before each expression and within built-ins that loop,
 // always on one goroutine.
 type budget struct {
-	ctx         context.Context
-	left, asked int
-	text        int // bytes of text that may still be made
-	late        error
+	ctx   context.Context
+	left  int
+	asked uint64
+	text  int // bytes of text that may still be made
+	late  error
 }
 
 func newBudget(ctx context.Context, steps int) *budget {
@@ -126,7 +127,8 @@ func (b *budget) Cancel() { b.left = -1 }
 // Cancelled counts a step. It looks at the context every 64 steps.
 func (b *budget) Cancelled() bool {
 	b.left--
-	if b.asked++; b.asked%64 == 0 && b.late == nil {
+	b.asked++
+	if b.asked%64 == 0 && b.late == nil {
 		b.late = b.ctx.Err()
 	}
 	return b.left < 0 || b.late != nil

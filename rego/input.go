@@ -124,12 +124,22 @@ func (c *termCache) taskTerms(in *policy.Input) taskTerms {
 }
 
 func (e *taskEntry) equals(in *policy.Input) bool {
-	a, b := &e.task, &in.Task
-	return a.Namespace == b.Namespace && a.Name == b.Name && a.Kind == b.Kind && a.Agent == b.Agent &&
-		a.Model == b.Model && a.Provider == b.Provider && a.Priority == b.Priority && a.Attempt == b.Attempt &&
-		a.RequestedTokens == b.RequestedTokens && maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations) &&
-		e.actor.User == in.Actor.User && slices.Equal(e.actor.Groups, in.Actor.Groups) &&
+	return sameTask(&e.task, &in.Task) && e.actor.User == in.Actor.User && slices.Equal(e.actor.Groups, in.Actor.Groups) &&
 		e.pod == in.Pod && e.estimate == in.Estimate && maps.Equal(e.facts, in.Facts)
+}
+
+// taskWords are the fields of a task that can be compared at once.
+type taskWords struct {
+	namespace, name, uid, kind, agent, model, provider, priority string
+	attempt, requestedTokens                                     int64
+}
+
+func wordsOf(t *policy.Task) taskWords {
+	return taskWords{t.Namespace, t.Name, t.UID, t.Kind, t.Agent, t.Model, t.Provider, t.Priority, t.Attempt, t.RequestedTokens}
+}
+
+func sameTask(a, b *policy.Task) bool {
+	return wordsOf(a) == wordsOf(b) && maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations)
 }
 
 func (c *termCache) budgetTerm(b *policy.Budget) *ast.Term {

@@ -132,9 +132,15 @@ func (c *compiler) compileVariables(all []policy.Variable, fields map[string]*ty
 		c.hook.variables = append(c.hook.variables, e)
 		c.known[v.Name] = index
 		fields[v.Name] = &types.FieldType{
-			Type:    e.output,
-			IsSet:   func(any) bool { return true },
-			GetFrom: func(a any) (any, error) { return a.(*activation).variable(index) },
+			Type:  e.output,
+			IsSet: func(any) bool { return true },
+			GetFrom: func(object any) (any, error) {
+				a, ok := object.(*activation)
+				if !ok {
+					return nil, fmt.Errorf("variables of %T", object)
+				}
+				return a.variable(index)
+			},
 		}
 	}
 }

@@ -89,18 +89,23 @@ func (c *compiler) checkCalls(path, rule string, checked *cel.Ast) bool {
 		c.failAt(path, rule, at.Line(), at.Column()+1, format, args...)
 	}
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(native), ast.AllMatcher()) {
-		switch e.Kind() {
-		case ast.CallKind:
+		if e.Kind() == ast.CallKind {
 			checkCall(e.AsCall(), fail)
-		case ast.IdentKind:
-			name := e.AsIdent()
-			parent, ok := e.Parent()
-			if (name == "params" || name == "variables") && (!ok || parent.Kind() != ast.SelectKind) {
-				fail(e, "%s must be followed by a name, as in %s.name", name, name)
-			}
+		}
+		if e.Kind() == ast.IdentKind {
+			checkName(e, fail)
 		}
 	}
 	return len(c.faults) == before
+}
+
+// checkName refuses params and variables without a field.
+func checkName(e ast.NavigableExpr, fail func(ast.Expr, string, ...any)) {
+	name := e.AsIdent()
+	parent, ok := e.Parent()
+	if (name == "params" || name == "variables") && (!ok || parent.Kind() != ast.SelectKind) {
+		fail(e, "%s must be followed by a name, as in %s.name", name, name)
+	}
 }
 
 func checkCall(call ast.CallExpr, fail func(ast.Expr, string, ...any)) {
@@ -179,15 +184,13 @@ func (e *expression) reads(known map[string]int) []int {
 
 // fault gives an error of evaluation its code and its place.
 func (e *expression) fault(err error) error {
-	var cancelled interpreter.EvalCancelledError
-	if errors.As(err, &cancelled) {
+	if cancelled, ok := errors.AsType[interpreter.EvalCancelledError](err); ok {
 		if cancelled.Cause == interpreter.CostLimitExceeded {
 			return &policy.Fault{Code: policy.CodePolicyCost, Err: fmt.Errorf("cost above %d: %w", ruleCostLimit, err)}
 		}
 		return &policy.Fault{Code: policy.CodePolicyTimeout, Err: err}
 	}
-	var failed *types.Err
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*types.Err](err); ok {
 		at := e.checked.NativeRep().SourceInfo().GetStartLocation(failed.NodeID())
 		if at.Line() > 0 {
 			err = fmt.Errorf("%d:%d: %w", at.Line(), at.Column()+1, err)

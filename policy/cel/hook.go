@@ -105,8 +105,7 @@ func (h *Hook) EvaluateChecked(ctx context.Context, in *policy.Input) (policy.Ve
 
 // named gives an error the rule that it is of.
 func named(rule string, err error) error {
-	var f *policy.Fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*policy.Fault](err); ok {
 		return &policy.Fault{Code: f.Code, Rule: rule, Err: f.Err}
 	}
 	return &policy.Fault{Code: policy.CodePolicyError, Rule: rule, Err: err}
