@@ -167,18 +167,15 @@ func permille(part, whole int64) (int64, error) {
 
 // money writes micro-USD as dollars with two digits or as many as are needed.
 func money(micros int64) string {
-	if micros >= 0 {
-		return dollars(uint64(micros))
+	sign, whole, rest := "", micros/1_000_000, micros%1_000_000
+	if micros < 0 {
+		sign, whole, rest = "-", -whole, -rest
 	}
-	return "-" + dollars(uint64(-(micros+1))+1) // the least int64 has no opposite
-}
-
-func dollars(micros uint64) string {
-	fraction := strings.TrimRight(fmt.Sprintf("%06d", micros%1_000_000), "0")
+	fraction := strings.TrimRight(fmt.Sprintf("%06d", rest), "0")
 	for len(fraction) < 2 {
 		fraction += "0"
 	}
-	return fmt.Sprintf("%d.%s USD", micros/1_000_000, fraction)
+	return fmt.Sprintf("%s%d.%s USD", sign, whole, fraction)
 }
 
 func lowerASCII(text string) string {
