@@ -83,7 +83,7 @@ func bindParam(t ParamType, value any) (any, error) {
 	case ParamStrings:
 		return paramStrings(value)
 	default:
-		return nil, fmt.Errorf("type %q does not exist", clip(string(t)))
+		return nil, fmt.Errorf("type %q does not exist: want int, string, bool or strings", clip(string(t)))
 	}
 	return nil, fmt.Errorf("want %s, have %s", t, describeValue(value))
 }

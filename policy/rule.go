@@ -87,7 +87,7 @@ func (m *Match) Validate() []LoadError {
 	var faults []LoadError
 	for _, o := range m.Operations {
 		if !o.known() {
-			faults = append(faults, LoadError{Path: "operations", Text: quoted(string(o)) + " is not an operation"})
+			faults = append(faults, LoadError{Path: "operations", Text: quoted(string(o)) + " is not an operation: want Admit, Renew, BuildPod or RecordUsage"})
 		}
 	}
 	lists := []struct {

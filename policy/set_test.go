@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -104,6 +105,20 @@ func TestSetCombines(t *testing.T) {
 				Warnings: []policy.Reason{{Policy: "policies", Code: "label-conflict", Message: "policies disagree on the label k", Outcome: policy.Allow}},
 			},
 		},
+		"a bad label is a malformed answer": {
+			[]policy.Binding{says("p", policy.Verdict{Outcome: policy.Allow, Labels: map[string]string{"z": "", "a b": "", "b c": ""}}, nil)},
+			policy.Verdict{
+				Reasons: []policy.Reason{{Policy: "p", Code: "bad-result", Message: `policy "p" gave a malformed answer`}},
+				Errors:  []policy.Failure{{Policy: "p", Code: "bad-result", Message: `label "a b": "" is not a valid label`}},
+			},
+		},
+		"too many labels are a malformed answer": {
+			[]policy.Binding{says("p", policy.Verdict{Outcome: policy.Allow, Labels: members[string](17)}, nil)},
+			policy.Verdict{
+				Reasons: []policy.Reason{{Policy: "p", Code: "bad-result", Message: `policy "p" gave a malformed answer`}},
+				Errors:  []policy.Failure{{Policy: "p", Code: "bad-result", Message: "17 labels, at most 16 are allowed"}},
+			},
+		},
 		"a message is one clean line": {
 			[]policy.Binding{says("p", policy.Refuse("Not A Code", "a\nb\x1b[31m\u202ec"), nil)},
 			policy.Verdict{Reasons: []policy.Reason{{Policy: "p", Code: "denied", Message: "a b [31mc"}}},
@@ -201,8 +216,10 @@ func TestRecordingIsNeverBlocked(t *testing.T) {
 func TestAnOperationThatAHookIsNotAskedAboutIsSkipped(t *testing.T) {
 	b := says("p", policy.Refuse("no", "no"), nil)
 	b.Operations = []policy.Operation{policy.BuildPod}
-	want := policy.Verdict{Outcome: policy.Allow, Skipped: []policy.Skip{{Policy: "p", Why: "not asked about Admit"}}}
-	if diff := cmp.Diff(want, evaluate(t, base(), b)); diff != "" {
+	also := b
+	also.Hook = says("a", policy.Refuse("no", "no"), nil).Hook
+	want := policy.Verdict{Outcome: policy.Allow, Skipped: []policy.Skip{{Policy: "a", Why: "not asked about Admit"}, {Policy: "p", Why: "not asked about Admit"}}}
+	if diff := cmp.Diff(want, evaluate(t, base(), b, also)); diff != "" {
 		t.Errorf("verdict (-want +got):\n%s", diff)
 	}
 }
@@ -235,6 +252,9 @@ func TestNewSetRefuses(t *testing.T) {
 		"an empty name":               {bindings: []policy.Binding{says("", policy.Pass(), nil)}, want: `policy set "policies": hook 0: name "": must be one line of 1 to 253 bytes`},
 		"an operation of another age": {bindings: []policy.Binding{{Hook: good.Hook, Operations: []policy.Operation{"admit"}}}, want: `policy set "policies": hook 0: p: operation "admit" does not exist`},
 		"an enforcement of no name":   {bindings: []policy.Binding{{Hook: good.Hook, Enforcement: 9}}, want: `policy set "policies": hook 0: p: enforcement 9 does not exist`},
+		"an onError of no name":       {bindings: []policy.Binding{{Hook: good.Hook, OnError: 9}}, want: `policy set "policies": hook 0: p: onError 9 does not exist`},
+		"a nil pointer as a hook":     {bindings: []policy.Binding{{Hook: (*named)(nil)}}, want: `policy set "policies": hook 0: is a *policy_test.named that cannot tell its name: runtime error: invalid memory address or nil pointer dereference`},
+		"too many hooks":              {bindings: many(policy.MaxBindings + 1), want: `policy set "policies": 257 hooks, at most 256 are allowed`},
 		"a negative timeout":          {options: policy.Options{Timeout: -1}, want: `policy set "policies": timeout -1ns is negative`},
 	}
 	for name, test := range tests {
@@ -247,13 +267,31 @@ func TestNewSetRefuses(t *testing.T) {
 	}
 }
 
+// named is a hook whose name is a field, which a nil pointer has not.
+type named struct{ name string }
+
+func (n *named) Name() string { return n.name }
+
+func (*named) Evaluate(context.Context, *policy.Input) (policy.Verdict, error) {
+	return policy.Pass(), nil
+}
+
+func many(n int) []policy.Binding {
+	out := make([]policy.Binding, n)
+	for i := range out {
+		out[i] = says(fmt.Sprint(i), policy.Pass(), nil)
+	}
+	return out
+}
+
 func TestASetWithinASetKeepsTheNamesOfItsPolicies(t *testing.T) {
-	inner, err := policy.NewSet(policy.Options{Name: "inner"}, says("p", policy.Refuse("no", "no"), nil), says("q", policy.Pass(), errors.New("x")))
+	inner, err := policy.NewSet(policy.Options{Name: "inner"}, says("p", policy.Refuse("no", "no"), nil), says("q", policy.Pass(), errors.New("x")),
+		policy.Binding{Hook: says("r", policy.Pass(), nil).Hook, Operations: []policy.Operation{policy.Renew}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := evaluate(t, base(), policy.Binding{Hook: inner})
-	if v.Reasons[0].Policy != "inner/p" || v.Errors[0].Policy != "inner/q" {
+	if v.Reasons[0].Policy != "inner/p" || v.Errors[0].Policy != "inner/q" || v.Skipped[0].Policy != "inner/r" {
 		t.Errorf("got %+v", v)
 	}
 }
