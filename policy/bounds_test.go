@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -84,7 +85,7 @@ func abuses(path string, kind reflect.Type) map[string]any {
 func members[V any](n int) map[string]V {
 	m := map[string]V{}
 	for i := range n {
-		m[fmt.Sprint(i)] = *new(V)
+		m[strconv.Itoa(i)] = *new(V)
 	}
 	return m
 }

@@ -2,8 +2,8 @@ package policy_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -89,7 +89,7 @@ func TestBindParams(t *testing.T) {
 	}
 	many := map[string]policy.Param{}
 	for i := range policy.MaxParams + 1 {
-		many[fmt.Sprint(i)] = policy.Param{Type: policy.ParamBool, Default: true}
+		many[strconv.Itoa(i)] = policy.Param{Type: policy.ParamBool, Default: true}
 	}
 	if _, err := policy.BindParams(many, nil); err == nil || err.Error() != "65 parameters, at most 64 are allowed" {
 		t.Errorf("got %v", err)
