@@ -32,6 +32,7 @@ type loader struct {
 	options  Options
 	sources  map[string]string
 	modules  map[string]*ast.Module
+	samples  []policy.Sample
 	compiler *ast.Compiler
 	entries  []*entry
 }
@@ -126,7 +127,7 @@ func (l *loader) hooks() ([]*Hook, error) {
 		hooks = append(hooks, h)
 	}
 	slices.SortFunc(hooks, func(a, b *Hook) int { return strings.Compare(a.name, b.name) })
-	return hooks, nil
+	return hooks, try(hooks, l.samples).Err()
 }
 
 // hook prepares one query for all sets of an entry, on a store of its own that

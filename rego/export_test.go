@@ -12,6 +12,16 @@ import (
 // Cached counts the entries of a hook's cache.
 func Cached(h *Hook) (tasks, budgets int) { return len(h.cache.tasks), len(h.cache.budgets) }
 
+// CompileUntried is Compile of modules that may fail on the samples, for tests
+// of what happens to a task then.
+func CompileUntried(modules map[string]string, o Options) (*Hook, error) {
+	hooks, err := load(modules, o, nil)
+	if err != nil {
+		return nil, err
+	}
+	return hooks[0], nil
+}
+
 // Bare returns functions that evaluate a hook's prepared query with nothing
 // around it: with an input that is parsed already, and with the Go struct.
 func Bare(h *Hook, in *policy.Input) (parsed, fromStruct func() bool) {

@@ -52,14 +52,20 @@ func (h *Hook) EvaluateChecked(ctx context.Context, in *policy.Input) (policy.Ve
 	if err := ctx.Err(); err != nil {
 		return policy.Verdict{}, err
 	}
-	members, err := h.evaluate(ctx, h.cache.input(in), newBudget(ctx, h.steps))
+	verdict, err := h.answer(in, newBudget(ctx, h.steps))
+	if late := ctx.Err(); late != nil && err == nil {
+		return policy.Verdict{}, late
+	}
+	return verdict, err
+}
+
+// answer evaluates within a budget and reads the verdict.
+func (h *Hook) answer(in *policy.Input, b *budget) (policy.Verdict, error) {
+	sets, err := h.evaluate(b.ctx, h.cache.input(in), b)
 	if err != nil {
 		return policy.Verdict{}, err
 	}
-	if err := ctx.Err(); err != nil {
-		return policy.Verdict{}, err
-	}
-	return verdictOf(h.sets, members)
+	return verdictOf(h.sets, sets)
 }
 
 // evaluate answers the sets, in the order of h.sets. A panic of a built-in
@@ -73,7 +79,7 @@ func (h *Hook) evaluate(ctx context.Context, input ast.Value, b *budget, more ..
 	options := append(append(make([]oparego.EvalOption, 0, 8), more...), oparego.EvalParsedInput(input), oparego.EvalTransaction(h.txn),
 		oparego.EvalMetrics(metrics.NoOp()), oparego.EvalExternalCancel(b))
 	results, err := h.query.Eval(ctx, options...)
-	if fault := b.fault(h.steps); fault != nil {
+	if fault := b.fault(); fault != nil {
 		return nil, fault
 	}
 	if err != nil {
@@ -95,9 +101,8 @@ func (h *Hook) evaluate(ctx context.Context, input ast.Value, b *budget, more ..
 
 // faultOf names the place of an error of evaluation.
 func faultOf(err error) error {
-	var e *topdown.Error
-	if errors.As(err, &e) && e.Location != nil {
-		return &policy.Fault{Code: policy.CodePolicyError, Err: fmt.Errorf("%s:%d:%d: %s", e.Location.File, e.Location.Row, e.Location.Col, e.Message)}
+	if e, ok := errors.AsType[*topdown.Error](err); ok && e.Location != nil {
+		err = at(e.Location, "%s", e.Message)
 	}
 	return &policy.Fault{Code: policy.CodePolicyError, Err: err}
 }
@@ -111,6 +116,7 @@ func badResult(format string, args ...any) error {
 // always on one goroutine.
 type budget struct {
 	ctx   context.Context
+	steps int
 	left  int
 	asked uint64
 	text  int // bytes of text that may still be made
@@ -118,7 +124,7 @@ type budget struct {
 }
 
 func newBudget(ctx context.Context, steps int) *budget {
-	return &budget{ctx: ctx, left: steps, text: maxText}
+	return &budget{ctx: ctx, steps: steps, left: steps, text: maxText}
 }
 
 // Cancel stops the evaluation.
@@ -135,12 +141,12 @@ func (b *budget) Cancelled() bool {
 }
 
 // fault says why the evaluation was stopped; nil if it was not.
-func (b *budget) fault(steps int) error {
+func (b *budget) fault() error {
 	switch {
 	case b.late != nil:
 		return &policy.Fault{Code: policy.CodePolicyTimeout, Err: b.late}
 	case b.left < 0:
-		return &policy.Fault{Code: policy.CodePolicyCost, Err: fmt.Errorf("more than %d steps", steps)}
+		return &policy.Fault{Code: policy.CodePolicyCost, Err: fmt.Errorf("more than %d steps", b.steps)}
 	case b.text <= 0:
 		return &policy.Fault{Code: policy.CodePolicyCost, Err: errTooMuchText}
 	}

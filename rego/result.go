@@ -87,8 +87,11 @@ func reasonOf(value ast.Value, code string, hold bool) (policy.Reason, time.Dura
 		return r, 0, nil
 	}
 	retry := time.Duration(0)
-	msg := false
-	err := eachKey(value, func(key string, v ast.Value) (err error) {
+	msg, want := false, `a string or {"code": …, "msg": …}`
+	if hold {
+		want = `a string or {"code": …, "msg": …, "retryAfterSeconds": …}`
+	}
+	err := eachKey(value, want, func(key string, v ast.Value) (err error) {
 		switch {
 		case key == "code":
 			if r.Code, err = textOf(v); err == nil && !policy.ValidCode(r.Code) {
@@ -99,8 +102,10 @@ func reasonOf(value ast.Value, code string, hold bool) (policy.Reason, time.Dura
 			r.Message, err = textOf(v)
 		case key == "retryAfterSeconds" && hold:
 			retry, err = secondsOf(v)
+		case hold:
+			err = errors.New("unknown key, want code, msg and retryAfterSeconds")
 		default:
-			err = errUnknown
+			err = errors.New("unknown key, want code and msg")
 		}
 		return err
 	})
@@ -112,14 +117,14 @@ func reasonOf(value ast.Value, code string, hold bool) (policy.Reason, time.Dura
 
 func addCap(value ast.Value, v *policy.Verdict) error {
 	field, limit, seen := "", int64(0), 0
-	err := eachKey(value, func(key string, v ast.Value) (err error) {
+	err := eachKey(value, `{"field": …, "value": …}`, func(key string, v ast.Value) (err error) {
 		switch key {
 		case "field":
 			field, err = textOf(v)
 		case "value":
 			limit, err = intOf(v)
 		default:
-			return errUnknown
+			return errors.New("unknown key, want field and value")
 		}
 		seen++
 		return err
@@ -135,14 +140,14 @@ func addCap(value ast.Value, v *policy.Verdict) error {
 
 func addLabel(value ast.Value, v *policy.Verdict) error {
 	label, text, seen := "", "", 0
-	err := eachKey(value, func(key string, v ast.Value) (err error) {
+	err := eachKey(value, `{"key": …, "value": …}`, func(key string, v ast.Value) (err error) {
 		switch key {
 		case "key":
 			label, err = textOf(v)
 		case "value":
 			text, err = textOf(v)
 		default:
-			return errUnknown
+			return errors.New("unknown key, want key and value")
 		}
 		seen++
 		return err
@@ -165,13 +170,11 @@ func addLabel(value ast.Value, v *policy.Verdict) error {
 	return nil
 }
 
-var errUnknown = errors.New("unknown key")
-
-// eachKey visits the keys of an object in order.
-func eachKey(value ast.Value, visit func(string, ast.Value) error) error {
+// eachKey visits the keys of an object in order; want describes it.
+func eachKey(value ast.Value, want string, visit func(string, ast.Value) error) error {
 	object, ok := value.(ast.Object)
 	if !ok {
-		return fmt.Errorf("a member is %s, want an object", ast.ValueName(value))
+		return fmt.Errorf("a member is %s: want %s", named(value), want)
 	}
 	for _, key := range object.Keys() {
 		name, err := textOf(key.Value)
@@ -183,6 +186,15 @@ func eachKey(value ast.Value, visit func(string, ast.Value) error) error {
 		}
 	}
 	return nil
+}
+
+// named is the kind of a value with its article.
+func named(v ast.Value) string {
+	name := ast.ValueName(v)
+	if name == "array" || name == "object" {
+		return "an " + name
+	}
+	return "a " + name
 }
 
 func textOf(v ast.Value) (string, error) {
@@ -197,7 +209,7 @@ func intOf(v ast.Value) (int64, error) {
 		if i, ok := n.Int64(); ok {
 			return i, nil
 		}
-		return 0, fmt.Errorf("%s is not a whole number of 64 bits", policy.Clean(n.String()))
+		return 0, fmt.Errorf("%s is not a whole number of 64 bits: use floor", policy.Clean(n.String()))
 	}
 	return 0, fmt.Errorf("want number, have %s", ast.ValueName(v))
 }
