@@ -81,38 +81,45 @@ func addHold(value ast.Value, v *policy.Verdict) error {
 // reasonOf reads a string or {"code", "msg"}, and with hold also
 // "retryAfterSeconds".
 func reasonOf(value ast.Value, code string, hold bool) (policy.Reason, time.Duration, error) {
-	r := policy.Reason{Code: code}
 	if text, ok := value.(ast.String); ok {
-		r.Message = string(text)
-		return r, 0, nil
+		return policy.Reason{Code: code, Message: string(text)}, 0, nil
 	}
-	retry := time.Duration(0)
-	msg, want := false, `a string or {"code": …, "msg": …}`
+	r := reasonReader{reason: policy.Reason{Code: code}, hold: hold}
+	want := `a string or {"code": …, "msg": …}`
 	if hold {
 		want = `a string or {"code": …, "msg": …, "retryAfterSeconds": …}`
 	}
-	err := eachKey(value, want, func(key string, v ast.Value) (err error) {
-		switch {
-		case key == "code":
-			if r.Code, err = textOf(v); err == nil && !policy.ValidCode(r.Code) {
-				err = fmt.Errorf("%q: want 1 to 63 of a-z, 0-9 and -", policy.Clean(r.Code))
-			}
-		case key == "msg":
-			msg = true
-			r.Message, err = textOf(v)
-		case key == "retryAfterSeconds" && hold:
-			retry, err = secondsOf(v)
-		case hold:
-			err = errors.New("unknown key, want code, msg and retryAfterSeconds")
-		default:
-			err = errors.New("unknown key, want code and msg")
-		}
-		return err
-	})
-	if err == nil && !msg {
+	err := eachKey(value, want, r.read)
+	if err == nil && !r.msg {
 		err = errors.New("msg is missing")
 	}
-	return r, retry, err
+	return r.reason, r.retry, err
+}
+
+// reasonReader reads the keys of one reason.
+type reasonReader struct {
+	reason    policy.Reason
+	retry     time.Duration
+	hold, msg bool
+}
+
+func (r *reasonReader) read(key string, v ast.Value) (err error) {
+	switch {
+	case key == "code":
+		if r.reason.Code, err = textOf(v); err == nil && !policy.ValidCode(r.reason.Code) {
+			err = fmt.Errorf("%q: want 1 to 63 of a-z, 0-9 and -", policy.Clean(r.reason.Code))
+		}
+	case key == "msg":
+		r.msg = true
+		r.reason.Message, err = textOf(v)
+	case key == "retryAfterSeconds" && r.hold:
+		r.retry, err = secondsOf(v)
+	case r.hold:
+		err = errors.New("unknown key, want code, msg and retryAfterSeconds")
+	default:
+		err = errors.New("unknown key, want code and msg")
+	}
+	return err
 }
 
 func addCap(value ast.Value, v *policy.Verdict) error {

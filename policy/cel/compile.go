@@ -96,7 +96,8 @@ func compile(p Policy, o Options, place func(string, int, int) policy.LoadError,
 		return nil, c.faults
 	}
 	c.guardExcess()
-	if c.try(samples); len(c.faults) > 0 {
+	c.try(samples)
+	if len(c.faults) > 0 {
 		return nil, c.faults
 	}
 	c.hook.revision = revision(p, c.hook.name, params)
