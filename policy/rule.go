@@ -72,13 +72,20 @@ func (m *Match) Matches(in *Input) bool {
 	if len(m.Operations) > 0 && !slices.Contains(m.Operations, in.Operation) {
 		return false
 	}
-	for key, value := range m.Labels {
-		if have, ok := in.Task.Labels[key]; !ok || have != value {
-			return false
-		}
+	if len(m.Labels) > 0 && !m.labelsAgree(in.Task.Labels) {
+		return false
 	}
 	return agrees(m.Namespaces, in.Task.Namespace) && agrees(m.Models, in.Task.Model) &&
 		agrees(m.Priorities, in.Task.Priority) && agrees(m.Profiles, in.Pod.Profile)
+}
+
+func (m *Match) labelsAgree(labels map[string]string) bool {
+	for key, value := range m.Labels {
+		if have, ok := labels[key]; !ok || have != value {
+			return false
+		}
+	}
+	return true
 }
 
 // Validate says what is wrong with a match: an unknown operation or a "*" that
@@ -104,10 +111,13 @@ func (m *Match) Validate() []LoadError {
 	return faults
 }
 
+// agrees is small enough to cost nothing where no pattern is given, which is
+// most often so.
 func agrees(patterns []string, value string) bool {
-	if len(patterns) == 0 {
-		return true
-	}
+	return len(patterns) == 0 || oneAgrees(patterns, value)
+}
+
+func oneAgrees(patterns []string, value string) bool {
 	for _, p := range patterns {
 		if prefix, open := strings.CutSuffix(p, "*"); p == value || open && strings.HasPrefix(value, prefix) {
 			return true

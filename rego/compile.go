@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/metrics"
 	oparego "github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
@@ -149,7 +150,8 @@ func (l *loader) hook(e *entry, cache *termCache) (*Hook, error) {
 	}
 	return &Hook{
 		name: e.name, revision: l.revision(e), sets: e.sets, steps: l.options.Steps,
-		query: query, txn: txn, cache: cache, rules: l.ruleSources(e),
+		query: query, cache: cache, rules: l.ruleSources(e),
+		options: []oparego.EvalOption{oparego.EvalTransaction(txn), oparego.EvalMetrics(metrics.NoOp())},
 	}, nil
 }
 

@@ -6,9 +6,7 @@ import (
 	"fmt"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/metrics"
 	oparego "github.com/open-policy-agent/opa/v1/rego"
-	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/bursar-dev/bursar/policy"
@@ -22,7 +20,7 @@ type Hook struct {
 	sets     []string
 	steps    int
 	query    oparego.PreparedEvalQuery
-	txn      storage.Transaction
+	options  []oparego.EvalOption // of every evaluation
 	cache    *termCache
 	rules    []ruleSource
 }
@@ -76,8 +74,9 @@ func (h *Hook) evaluate(ctx context.Context, input ast.Value, b *budget, more ..
 			sets, err = nil, &policy.Fault{Code: policy.CodePolicyError, Err: fmt.Errorf("panic: %v", r)}
 		}
 	}()
-	options := append(append(make([]oparego.EvalOption, 0, 8), more...), oparego.EvalParsedInput(input), oparego.EvalTransaction(h.txn),
-		oparego.EvalMetrics(metrics.NoOp()), oparego.EvalExternalCancel(b))
+	options := make([]oparego.EvalOption, 0, 8)
+	options = append(append(options, h.options...), oparego.EvalParsedInput(input), oparego.EvalExternalCancel(b))
+	options = append(options, more...)
 	results, err := h.query.Eval(ctx, options...)
 	if fault := b.fault(); fault != nil {
 		return nil, fault
