@@ -135,6 +135,21 @@ bench: ## Run the benchmarks, each with its ratio to a floor or a naive twin (BE
 	@dirs=$$(grep -rlE --include='*_test.go' '^func Benchmark' . | grep -vE '^\./($(subst $() ,|,$(NESTED)))/' | xargs -n 1 dirname | sort -u); \
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $$dirs | awk -f internal/tools/bench.awk
 
+# The stock tools of Rego, over folders as their authors have them. opa is built from the module that go.mod pins; regal is
+# a program that Go's modules do not have at the moment, so that it is taken from the PATH.
+OPA := $(GO) tool -modfile='$(CURDIR)/internal/tools/rego/go.mod' opa
+REGAL ?= regal
+REGO_FILES := examples/policies rego/lib
+REGO_FLAGS := -s rego/schemas/input.json --capabilities rego/capabilities.json
+
+.PHONY: policies
+policies: ## Run policytest, opa check, opa test and regal lint over the example policies (the first run builds opa, some minutes; REGAL=)
+	$(GO) run ./policy/policytest/cmd/policytest examples/policies
+	$(OPA) check --strict $(REGO_FLAGS) $(REGO_FILES)
+	$(OPA) test $(REGO_FLAGS) $(REGO_FILES)
+	@if command -v '$(REGAL)' > /dev/null; then '$(REGAL)' lint --config-file rego/.regal/config.yaml $(REGO_FILES); \
+	else echo 'policies: there is no $(REGAL) on the PATH, so that regal lint was not run'; fi
+
 ##@ The API server of the integration tests
 
 .PHONY: apiserver

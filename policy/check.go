@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"unicode/utf8"
 )
@@ -33,7 +34,7 @@ func (f *fault) key(name, key string) *fault {
 // the host put into it.
 func (in *Input) Check() error {
 	if in == nil {
-		return &Fault{Code: CodeInvalidInput, Err: fmt.Errorf("the input is nil")}
+		return &Fault{Code: CodeInvalidInput, Err: errors.New("the input is nil")}
 	}
 	f := in.check()
 	if f == nil {
@@ -46,43 +47,41 @@ func (in *Input) Check() error {
 	return &Fault{Code: code, Err: fmt.Errorf("input %s: %s", f.path, f.text)}
 }
 
-func (v *Input) checkDerived() *fault {
+func (in *Input) checkDerived() *fault {
 	switch {
-	case v.Version != Version:
-		return &fault{path: "version", text: fmt.Sprintf("is %q, want %q", clip(v.Version), Version)}
-	case !v.Operation.known():
-		return &fault{path: "operation", text: fmt.Sprintf("%q is not an operation", clip(string(v.Operation)))}
-	case !timeIsSet(v.Now):
+	case in.Version != Version:
+		return &fault{path: "version", text: fmt.Sprintf("is %q, want %q", clip(in.Version), Version)}
+	case !in.Operation.known():
+		return &fault{path: "operation", text: fmt.Sprintf("%q is not an operation", clip(string(in.Operation)))}
+	case !timeIsSet(in.Now):
 		return &fault{path: "now", text: "is not set or lies outside the years 1 to 9999"}
-	case v.NowUnixMs != v.Now.UnixMilli():
+	case in.NowUnixMs != in.Now.UnixMilli():
 		return &fault{path: "nowUnixMs", text: "does not agree with now; call Complete"}
 	}
 	return nil
 }
 
-func (v *Amount) checkDerived() *fault {
-	if v.TotalTokens != add(v.InputTokens, v.OutputTokens) {
+func (a *Amount) checkDerived() *fault {
+	if a.TotalTokens != add(a.InputTokens, a.OutputTokens) {
 		return &fault{path: "totalTokens", text: "is not the sum of both; call Complete"}
 	}
 	return nil
 }
 
-func (v *Period) checkDerived() *fault {
+func (p *Period) checkDerived() *fault {
 	switch {
-	case v.ElapsedPermille > 1000:
+	case p.ElapsedPermille > 1000:
 		return &fault{path: "elapsedPermille", text: "is above 1000"}
-	case v.Bounded && v.EndUnixMs <= v.StartUnixMs:
+	case p.Bounded && p.EndUnixMs <= p.StartUnixMs:
 		return &fault{path: "endUnixMs", text: "is not after startUnixMs"}
-	case !v.Bounded && (v.EndUnixMs != 0 || v.ElapsedPermille != 0):
+	case !p.Bounded && (p.EndUnixMs != 0 || p.ElapsedPermille != 0):
 		return &fault{path: "endUnixMs", text: "must be 0, and elapsedPermille too, when bounded is false"}
 	}
 	return nil
 }
 
-func (v *Budget) checkDerived() *fault { return nil }
-
-func (v *Measure) checkDerived() *fault {
-	if want := v.derive(); *v != want {
+func (m *Measure) checkDerived() *fault {
+	if want := m.derive(); *m != want {
 		return &fault{path: "remaining", text: "does not agree with limit, used and held; call Complete"}
 	}
 	return nil

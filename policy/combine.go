@@ -273,6 +273,21 @@ func tidy(name string, r Reason) Reason {
 
 // malformed says what is wrong with a verdict that a hook made.
 func malformed(v *Verdict) error {
+	if err := malformedOutcome(v); err != nil {
+		return err
+	}
+	if v.RetryAfter < 0 || v.RetryAfter > MaxRetryAfter {
+		return fmt.Errorf("retryAfter %s: must be between 0 and %s", v.RetryAfter, MaxRetryAfter)
+	}
+	for _, name := range CapFields() {
+		if p := *v.Caps.field(name); p != nil && *p < 0 {
+			return fmt.Errorf("cap %s: %d is negative", name, *p)
+		}
+	}
+	return malformedLabels(v.Labels)
+}
+
+func malformedOutcome(v *Verdict) error {
 	if v.Outcome > Allow {
 		return fmt.Errorf("outcome %d does not exist", v.Outcome)
 	}
@@ -284,20 +299,17 @@ func malformed(v *Verdict) error {
 			return fmt.Errorf("outcome Allow contradicts the reason %q", clip(r.Code))
 		}
 	}
-	if v.RetryAfter < 0 || v.RetryAfter > MaxRetryAfter {
-		return fmt.Errorf("retryAfter %s: must be between 0 and %s", v.RetryAfter, MaxRetryAfter)
+	return nil
+}
+
+// malformedLabels names the first bad label in the order of keys.
+func malformedLabels(labels map[string]string) error {
+	if len(labels) > MaxLabels {
+		return fmt.Errorf("%d labels, at most %d are allowed", len(labels), MaxLabels)
 	}
-	for _, name := range CapFields() {
-		if p := *v.Caps.field(name); p != nil && *p < 0 {
-			return fmt.Errorf("cap %s: %d is negative", name, *p)
-		}
-	}
-	if len(v.Labels) > MaxLabels {
-		return fmt.Errorf("%d labels, at most %d are allowed", len(v.Labels), MaxLabels)
-	}
-	for key, value := range v.Labels {
-		if !ValidLabel(key, value) {
-			return fmt.Errorf("label %q: %q is not a valid label", clip(key), clip(value))
+	for _, key := range sortedKeys(labels) {
+		if !ValidLabel(key, labels[key]) {
+			return fmt.Errorf("label %q: %q is not a valid label", clip(key), clip(labels[key]))
 		}
 	}
 	return nil

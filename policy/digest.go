@@ -13,7 +13,7 @@ import (
 func Digest(files map[string][]byte) string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		fmt.Fprintf(h, "%d %q %d\n", len(name), name, len(files[name]))
+		h.Write(fmt.Appendf(nil, "%d %q %d\n", len(name), name, len(files[name])))
 		h.Write(files[name])
 	}
 	return hex.EncodeToString(h.Sum(nil))

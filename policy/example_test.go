@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -41,7 +42,7 @@ func ExampleHolder() {
 	v, _ = h.Evaluate(context.Background(), &in)
 	fmt.Println(v.Outcome)
 
-	err := h.Reload(in.Now, func() (*policy.Set, error) { return nil, fmt.Errorf("rules.yaml:3: unknown effect") })
+	err := h.Reload(in.Now, func() (*policy.Set, error) { return nil, errors.New("rules.yaml:3: unknown effect") })
 	fmt.Println(err, h.Status().Stale, h.Revision() == set.Revision())
 	// Output:
 	// Deny policy-not-ready

@@ -53,5 +53,3 @@ func evaluate(t *testing.T, in policy.Input, bindings ...policy.Binding) policy.
 	v.Revision = ""
 	return v
 }
-
-func ptr(v int64) *int64 { return &v }

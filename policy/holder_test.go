@@ -23,6 +23,9 @@ func setNamed(t testing.TB, code string) *policy.Set {
 
 func TestAHolderDeniesUntilItIsLoaded(t *testing.T) {
 	var h policy.Holder
+	if s := h.Status(); s != (policy.Status{}) || h.Current() != nil || h.Revision() != "" || h.Name() != "policies" {
+		t.Errorf("empty: got %+v", s)
+	}
 	in := base()
 	if v, err := h.Evaluate(t.Context(), &in); err != nil || v.Allowed() || v.Reasons[0].Code != policy.CodeNotReady {
 		t.Errorf("empty: got %+v, %v", v, err)
@@ -33,6 +36,12 @@ func TestAHolderDeniesUntilItIsLoaded(t *testing.T) {
 	v, _ := h.Evaluate(t.Context(), &in)
 	if v.Allowed() || v.Reasons[0].Code != policy.CodeNotReady || v.Errors[0].Message != "line 3: no such field" {
 		t.Errorf("failed: got %+v", v)
+	}
+	if v, err := h.EvaluateChecked(t.Context(), &in); err != nil || v.Allowed() {
+		t.Errorf("checked: got %+v, %v", v, err)
+	}
+	if x, err := h.Explain(t.Context(), &in); err != nil || x.Why != "denied by policies (policy-not-ready)" {
+		t.Errorf("explained: got %+v, %v", x, err)
 	}
 	if s := h.Status(); s.Ready || !s.Stale {
 		t.Errorf("status: got %+v", s)
@@ -71,6 +80,26 @@ func TestABadReloadKeepsTheLastGoodSet(t *testing.T) {
 	}
 	if s := h.Status(); s.Stale || s.Failures != 0 || s.Err != nil {
 		t.Errorf("after a good load: got %+v", s)
+	}
+}
+
+// A holder is a hook of a set like any other, and stands for the set that it
+// serves.
+func TestAHolderIsAHook(t *testing.T) {
+	var h policy.Holder
+	set, err := policy.NewSet(policy.Options{Name: "team"}, tells("p", policy.Refuse("no", "m"), func() (policy.Trace, error) { return policy.Trace{Cost: 3}, nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Store(set, noon); err != nil {
+		t.Fatal(err)
+	}
+	if v := evaluate(t, base(), policy.Binding{Hook: &h}); v.Outcome != policy.Deny || v.Reasons[0].Policy != "team/p" {
+		t.Errorf("got %+v", v)
+	}
+	in := base()
+	if x, err := h.Explain(t.Context(), &in); err != nil || x.Why != "denied by p (no)" || x.Policies[0].Cost != 3 {
+		t.Errorf("explained: got %+v, %v", x, err)
 	}
 }
 

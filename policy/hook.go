@@ -95,6 +95,7 @@ func (f *Fault) Unwrap() error { return f.Err }
 // faultsOf takes an error apart into its faults. Joined errors are one each;
 // an error that is no Fault gets its code from what it wraps.
 func faultsOf(err error) []*Fault {
+	//nolint:errorlint // the fault itself: of one that is wrapped, the text around it is kept, below
 	if f, ok := err.(*Fault); ok {
 		return []*Fault{f}
 	}

@@ -9,7 +9,7 @@ import (
 // The contract links the standard library alone: whoever imports it, or budget,
 // links no engine.
 func TestTheContractLinksTheStandardLibraryAlone(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,7 +139,12 @@ func (p *Period) elapsed(nowMs int64) int64 {
 	if nowMs >= p.EndUnixMs {
 		return 1000
 	}
-	return permille(uint64(nowMs)-uint64(p.StartUnixMs), uint64(p.EndUnixMs)-uint64(p.StartUnixMs))
+	return permille(distance(p.StartUnixMs, nowMs), distance(p.StartUnixMs, p.EndUnixMs))
+}
+
+// distance is from a up to b, which may be further apart than an int64 counts.
+func distance(a, b int64) uint64 {
+	return uint64(b) - uint64(a) //nolint:gosec // G115: the unsigned difference of two's complements is exact
 }
 
 func (m Measure) derive() Measure {

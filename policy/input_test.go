@@ -76,6 +76,36 @@ func TestACompleteInputIsAccepted(t *testing.T) {
 	}
 }
 
+func TestElapsedIsTheShareOfTheWindowThatHasPassed(t *testing.T) {
+	const day = 24 * 3600 * 1000
+	tests := map[string]struct {
+		now, start, end int64
+		unbounded       bool
+		want            int64
+	}{
+		"before the window":           {now: -1, end: day},
+		"at its start":                {now: 0, end: day},
+		"one millisecond before half": {now: day/2 - 1, end: day, want: 499},
+		"half":                        {now: day / 2, end: day, want: 500},
+		"just before its end":         {now: day - 1, end: day, want: 999},
+		"at its end":                  {now: day, end: day, want: 1000},
+		"after it":                    {now: 9 * day, end: day, want: 1000},
+		"a window without an end":     {now: day, unbounded: true},
+		"a window that is empty":      {now: day, start: day, end: day},
+		"a window of all time":        {now: 0, start: math.MinInt64, end: math.MaxInt64, want: 500},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := base()
+			in.Now = time.UnixMilli(test.now)
+			in.Budgets[0].Period = policy.Period{Bounded: !test.unbounded, StartUnixMs: test.start, EndUnixMs: test.end}
+			if got := in.Complete().Budget.Period.ElapsedPermille; got != test.want {
+				t.Errorf("got %d, want %d", got, test.want)
+			}
+		})
+	}
+}
+
 func TestCheckRefuses(t *testing.T) {
 	long := strings.Repeat("x", policy.MaxString+1)
 	many := map[string]string{}
@@ -104,6 +134,10 @@ func TestCheckRefuses(t *testing.T) {
 		"an old second": {func(in *policy.Input) { in.Now = in.Now.Add(time.Second) }, "invalid-input", "input nowUnixMs: does not agree with now; call Complete"},
 		"a measure of a meter": {func(in *policy.Input) { in.Budgets[0].Meters = map[string]policy.Measure{"m": {Limit: 1}} }, "invalid-input",
 			`input budgets[0].meters["m"].remaining: does not agree with limit, used and held; call Complete`},
+		"a share of time above the whole": {func(in *policy.Input) { in.Budgets[0].Period.ElapsedPermille = 1001 }, "invalid-input",
+			"input budgets[0].period.elapsedPermille: is above 1000"},
+		"an end of a window that has none": {func(in *policy.Input) { in.Budgets[0].Period.Bounded = false }, "invalid-input",
+			"input budgets[0].period.endUnixMs: must be 0, and elapsedPermille too, when bounded is false"},
 		"a window that ends before it starts": {func(in *policy.Input) { in.Budgets[0].Period.EndUnixMs = 0 }, "invalid-input",
 			"input budgets[0].period.endUnixMs: is not after startUnixMs"},
 	}

@@ -44,10 +44,12 @@ func BindParams(declared map[string]Param, values map[string]any) (map[string]an
 	}
 	out := make(map[string]any, len(declared))
 	for _, name := range sortedKeys(declared) {
-		param, value := declared[name], any(nil)
-		if given, ok := values[name]; ok {
-			value = given
-		} else if value = param.Default; value == nil {
+		param := declared[name]
+		value, given := values[name]
+		if !given {
+			value = param.Default
+		}
+		if !given && value == nil {
 			faults = append(faults, fmt.Errorf("parameter %s: no value and no default", name))
 			continue
 		}
@@ -81,7 +83,7 @@ func bindParam(t ParamType, value any) (any, error) {
 	case ParamStrings:
 		return paramStrings(value)
 	default:
-		return nil, fmt.Errorf("type %q does not exist", clip(string(t)))
+		return nil, fmt.Errorf("type %q does not exist: want int, string, bool or strings", clip(string(t)))
 	}
 	return nil, fmt.Errorf("want %s, have %s", t, describeValue(value))
 }
@@ -110,13 +112,13 @@ func paramInt(value any) (any, error) {
 	return nil, fmt.Errorf("want int, have %s", describeValue(value))
 }
 
-func paramString(value any) (any, error) {
+func paramString(value any) (string, error) {
 	s, ok := value.(string)
 	if !ok {
-		return nil, fmt.Errorf("want string, have %s", describeValue(value))
+		return "", fmt.Errorf("want string, have %s", describeValue(value))
 	}
 	if f := checkString(s, "value"); f != nil {
-		return nil, errors.New(f.text)
+		return "", errors.New(f.text)
 	}
 	return s, nil
 }
@@ -142,7 +144,7 @@ func paramStrings(value any) (any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("item %d: %w", i, err)
 		}
-		out[i] = s.(string)
+		out[i] = s
 	}
 	return out, nil
 }

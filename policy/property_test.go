@@ -25,7 +25,7 @@ func anyBinding(t *rapid.T, name string) policy.Binding {
 	})
 	limit := func(label string) *int64 {
 		if rapid.Bool().Draw(t, label+" set") {
-			return ptr(rapid.Int64Range(-1, 5).Draw(t, label))
+			return new(rapid.Int64Range(-1, 5).Draw(t, label))
 		}
 		return nil
 	}

@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Rule is one rule of a policy in CEL, as it is written in YAML and inline in
 // a budget. It is plain data: package policy/cel compiles it.
@@ -66,16 +69,23 @@ type Match struct {
 
 // Matches says whether a rule looks at the call.
 func (m *Match) Matches(in *Input) bool {
-	if len(m.Operations) > 0 && !has(m.Operations, in.Operation) {
+	if len(m.Operations) > 0 && !slices.Contains(m.Operations, in.Operation) {
 		return false
 	}
-	for key, value := range m.Labels {
-		if have, ok := in.Task.Labels[key]; !ok || have != value {
-			return false
-		}
+	if len(m.Labels) > 0 && !m.labelsAgree(in.Task.Labels) {
+		return false
 	}
 	return agrees(m.Namespaces, in.Task.Namespace) && agrees(m.Models, in.Task.Model) &&
 		agrees(m.Priorities, in.Task.Priority) && agrees(m.Profiles, in.Pod.Profile)
+}
+
+func (m *Match) labelsAgree(labels map[string]string) bool {
+	for key, value := range m.Labels {
+		if have, ok := labels[key]; !ok || have != value {
+			return false
+		}
+	}
+	return true
 }
 
 // Validate says what is wrong with a match: an unknown operation or a "*" that
@@ -84,7 +94,7 @@ func (m *Match) Validate() []LoadError {
 	var faults []LoadError
 	for _, o := range m.Operations {
 		if !o.known() {
-			faults = append(faults, LoadError{Path: "operations", Text: quoted(string(o)) + " is not an operation"})
+			faults = append(faults, LoadError{Path: "operations", Text: quoted(string(o)) + " is not an operation: want Admit, Renew, BuildPod or RecordUsage"})
 		}
 	}
 	lists := []struct {
@@ -101,19 +111,13 @@ func (m *Match) Validate() []LoadError {
 	return faults
 }
 
-func has(all []Operation, one Operation) bool {
-	for _, o := range all {
-		if o == one {
-			return true
-		}
-	}
-	return false
+// agrees is small enough to cost nothing where no pattern is given, which is
+// most often so.
+func agrees(patterns []string, value string) bool {
+	return len(patterns) == 0 || oneAgrees(patterns, value)
 }
 
-func agrees(patterns []string, value string) bool {
-	if len(patterns) == 0 {
-		return true
-	}
+func oneAgrees(patterns []string, value string) bool {
 	for _, p := range patterns {
 		if prefix, open := strings.CutSuffix(p, "*"); p == value || open && strings.HasPrefix(value, prefix) {
 			return true

@@ -74,8 +74,10 @@ func checkBinding(b Binding, seen map[string]bool) error {
 	if b.Hook == nil {
 		return errors.New("is nil")
 	}
-	name := b.Hook.Name()
+	name, err := hookName(b.Hook)
 	switch {
+	case err != nil:
+		return err
 	case name == "" || len(name) > 253 || Clean(name) != name:
 		return fmt.Errorf("name %q: must be one line of 1 to 253 bytes", clip(name))
 	case seen[name]:
@@ -92,6 +94,17 @@ func checkBinding(b Binding, seen map[string]bool) error {
 		}
 	}
 	return nil
+}
+
+// hookName asks a hook for its name. A nil pointer of some hook's type panics,
+// and is a fault of the configuration like a nil hook.
+func hookName(h Hook) (name string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("is a %T that cannot tell its name: %v", h, r)
+		}
+	}()
+	return h.Name(), nil
 }
 
 // revisionOf hashes what decides the answers. The order of hooks does not.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,8 +16,8 @@ import (
 
 func TestSetCombines(t *testing.T) {
 	boom := errors.New("boom: secret detail")
-	capped := policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: ptr(10), CPUMilli: ptr(500)}}
-	capped2 := policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: ptr(7)}}
+	capped := policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: new(int64(10)), CPUMilli: new(int64(500))}}
+	capped2 := policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: new(int64(7))}}
 	failed := policy.Failure{Policy: "p", Code: "policy-error", Message: "boom: secret detail"}
 	couldNot := func(o policy.Outcome) []policy.Reason {
 		return []policy.Reason{{Policy: "p", Code: "policy-error", Message: `policy "p" could not be evaluated`, Outcome: o}}
@@ -51,7 +52,7 @@ func TestSetCombines(t *testing.T) {
 		},
 		"caps merge by minimum": {
 			[]policy.Binding{says("a", capped, nil), says("b", capped2, nil)},
-			policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: ptr(7), CPUMilli: ptr(500)}},
+			policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: new(int64(7)), CPUMilli: new(int64(500))}},
 		},
 		"an error denies and its text is for the operator": {
 			[]policy.Binding{says("p", policy.Pass(), boom)},
@@ -77,7 +78,7 @@ func TestSetCombines(t *testing.T) {
 			policy.Verdict{Outcome: policy.Allow, DryRun: []policy.Reason{{Policy: "p", Code: "no", Message: "not today"}}},
 		},
 		"a negative cap is a malformed answer": {
-			[]policy.Binding{says("p", policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: ptr(-1)}}, nil)},
+			[]policy.Binding{says("p", policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: new(int64(-1))}}, nil)},
 			policy.Verdict{
 				Reasons: []policy.Reason{{Policy: "p", Code: "bad-result", Message: `policy "p" gave a malformed answer`}},
 				Errors:  []policy.Failure{{Policy: "p", Code: "bad-result", Message: "cap maxTokens: -1 is negative"}},
@@ -102,6 +103,20 @@ func TestSetCombines(t *testing.T) {
 			policy.Verdict{
 				Outcome: policy.Allow, Labels: map[string]string{"k": "y"},
 				Warnings: []policy.Reason{{Policy: "policies", Code: "label-conflict", Message: "policies disagree on the label k", Outcome: policy.Allow}},
+			},
+		},
+		"a bad label is a malformed answer": {
+			[]policy.Binding{says("p", policy.Verdict{Outcome: policy.Allow, Labels: map[string]string{"z": "", "a b": "", "b c": ""}}, nil)},
+			policy.Verdict{
+				Reasons: []policy.Reason{{Policy: "p", Code: "bad-result", Message: `policy "p" gave a malformed answer`}},
+				Errors:  []policy.Failure{{Policy: "p", Code: "bad-result", Message: `label "a b": "" is not a valid label`}},
+			},
+		},
+		"too many labels are a malformed answer": {
+			[]policy.Binding{says("p", policy.Verdict{Outcome: policy.Allow, Labels: members[string](17)}, nil)},
+			policy.Verdict{
+				Reasons: []policy.Reason{{Policy: "p", Code: "bad-result", Message: `policy "p" gave a malformed answer`}},
+				Errors:  []policy.Failure{{Policy: "p", Code: "bad-result", Message: "17 labels, at most 16 are allowed"}},
 			},
 		},
 		"a message is one clean line": {
@@ -188,7 +203,7 @@ func TestRecordingIsNeverBlocked(t *testing.T) {
 	v := evaluate(t, in,
 		says("deny", policy.Refuse("no", "no"), nil),
 		says("fail", policy.Verdict{}, errors.New("x")),
-		says("cap", policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: ptr(1)}, Labels: map[string]string{"cost-class": "high"}}, nil))
+		says("cap", policy.Verdict{Outcome: policy.Allow, Caps: policy.Caps{MaxTokens: new(int64(1))}, Labels: map[string]string{"cost-class": "high"}}, nil))
 	if v.Outcome != policy.Allow || len(v.Reasons) != 0 || len(v.Warnings) != 2 || v.Caps != (policy.Caps{}) || v.Labels["cost-class"] != "high" {
 		t.Errorf("got %+v", v)
 	}
@@ -201,8 +216,10 @@ func TestRecordingIsNeverBlocked(t *testing.T) {
 func TestAnOperationThatAHookIsNotAskedAboutIsSkipped(t *testing.T) {
 	b := says("p", policy.Refuse("no", "no"), nil)
 	b.Operations = []policy.Operation{policy.BuildPod}
-	want := policy.Verdict{Outcome: policy.Allow, Skipped: []policy.Skip{{Policy: "p", Why: "not asked about Admit"}}}
-	if diff := cmp.Diff(want, evaluate(t, base(), b)); diff != "" {
+	also := b
+	also.Hook = says("a", policy.Refuse("no", "no"), nil).Hook
+	want := policy.Verdict{Outcome: policy.Allow, Skipped: []policy.Skip{{Policy: "a", Why: "not asked about Admit"}, {Policy: "p", Why: "not asked about Admit"}}}
+	if diff := cmp.Diff(want, evaluate(t, base(), b, also)); diff != "" {
 		t.Errorf("verdict (-want +got):\n%s", diff)
 	}
 }
@@ -235,6 +252,9 @@ func TestNewSetRefuses(t *testing.T) {
 		"an empty name":               {bindings: []policy.Binding{says("", policy.Pass(), nil)}, want: `policy set "policies": hook 0: name "": must be one line of 1 to 253 bytes`},
 		"an operation of another age": {bindings: []policy.Binding{{Hook: good.Hook, Operations: []policy.Operation{"admit"}}}, want: `policy set "policies": hook 0: p: operation "admit" does not exist`},
 		"an enforcement of no name":   {bindings: []policy.Binding{{Hook: good.Hook, Enforcement: 9}}, want: `policy set "policies": hook 0: p: enforcement 9 does not exist`},
+		"an onError of no name":       {bindings: []policy.Binding{{Hook: good.Hook, OnError: 9}}, want: `policy set "policies": hook 0: p: onError 9 does not exist`},
+		"a nil pointer as a hook":     {bindings: []policy.Binding{{Hook: (*named)(nil)}}, want: `policy set "policies": hook 0: is a *policy_test.named that cannot tell its name: runtime error: invalid memory address or nil pointer dereference`},
+		"too many hooks":              {bindings: many(policy.MaxBindings + 1), want: `policy set "policies": 257 hooks, at most 256 are allowed`},
 		"a negative timeout":          {options: policy.Options{Timeout: -1}, want: `policy set "policies": timeout -1ns is negative`},
 	}
 	for name, test := range tests {
@@ -247,13 +267,31 @@ func TestNewSetRefuses(t *testing.T) {
 	}
 }
 
+// named is a hook whose name is a field, which a nil pointer has not.
+type named struct{ name string }
+
+func (n *named) Name() string { return n.name }
+
+func (*named) Evaluate(context.Context, *policy.Input) (policy.Verdict, error) {
+	return policy.Pass(), nil
+}
+
+func many(n int) []policy.Binding {
+	out := make([]policy.Binding, n)
+	for i := range out {
+		out[i] = says(strconv.Itoa(i), policy.Pass(), nil)
+	}
+	return out
+}
+
 func TestASetWithinASetKeepsTheNamesOfItsPolicies(t *testing.T) {
-	inner, err := policy.NewSet(policy.Options{Name: "inner"}, says("p", policy.Refuse("no", "no"), nil), says("q", policy.Pass(), errors.New("x")))
+	inner, err := policy.NewSet(policy.Options{Name: "inner"}, says("p", policy.Refuse("no", "no"), nil), says("q", policy.Pass(), errors.New("x")),
+		policy.Binding{Hook: says("r", policy.Pass(), nil).Hook, Operations: []policy.Operation{policy.Renew}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := evaluate(t, base(), policy.Binding{Hook: inner})
-	if v.Reasons[0].Policy != "inner/p" || v.Errors[0].Policy != "inner/q" {
+	if v.Reasons[0].Policy != "inner/p" || v.Errors[0].Policy != "inner/q" || v.Skipped[0].Policy != "inner/r" {
 		t.Errorf("got %+v", v)
 	}
 }

@@ -67,7 +67,7 @@ func clipTo(text string, n int) string {
 // ValidCode says whether text may be the code of a reason: 1 to 63 of a-z,
 // 0-9 and "-".
 func ValidCode(text string) bool {
-	if len(text) == 0 || len(text) > 63 {
+	if text == "" || len(text) > 63 {
 		return false
 	}
 	for i := range len(text) {
@@ -89,7 +89,7 @@ func ValidLabel(key, value string) bool {
 	if found && (prefix == "" || len(prefix) > 253 || strings.ToLower(prefix) != prefix || !validName(prefix, ".-")) {
 		return false
 	}
-	return len(name) > 0 && len(name) <= 63 && validName(name, "-_.") &&
+	return name != "" && len(name) <= 63 && validName(name, "-_.") &&
 		len(value) <= 63 && (value == "" || validName(value, "-_."))
 }
 

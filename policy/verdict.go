@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -126,7 +127,7 @@ func CapFields() []string {
 func (c *Caps) Set(name string, value int64) error {
 	field := c.field(name)
 	if field == nil {
-		return fmt.Errorf("cap %q: not one of %q", clip(name), CapFields())
+		return fmt.Errorf("cap %q: not one of %s", clip(name), strings.Join(CapFields(), ", "))
 	}
 	if value < 0 {
 		return fmt.Errorf("cap %s: %d is negative", name, value)

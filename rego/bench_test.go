@@ -87,7 +87,7 @@ func BenchmarkRatio(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-const turnSize = 50
+const turnSize = 10
 
 func turn(f func()) time.Duration {
 	start := time.Now()

@@ -44,7 +44,7 @@ func (l *loader) checkParsed() policy.LoadErrors {
 
 // width finds a format with a width or precision of three digits or from an
 // argument: a few bytes of format that make text of any length.
-var width = regexp.MustCompile(`%[^a-zA-Z%]*(\*|[0-9]{3})`)
+var width = regexp.MustCompile(`%[^a-zA-Z%]*(\*|\d{3})`)
 
 // checkCall refuses patterns and formats that are not written in the policy.
 func checkCall(operator ast.Value, args []*ast.Term, where *ast.Location) policy.LoadErrors {
@@ -70,6 +70,26 @@ func checkCall(operator ast.Value, args []*ast.Term, where *ast.Location) policy
 // checkCompiled finds the entries and checks their rules, parameters and
 // references.
 func (l *loader) checkCompiled() policy.LoadErrors {
+	byPackage, faults := l.findEntries()
+	if len(l.entries) == 0 && len(faults) == 0 {
+		faults = append(faults, policy.LoadError{Text: "no package defines any of the sets " + strings.Join(setNames, ", ")})
+	}
+	for _, e := range l.entries {
+		faults = append(faults, l.checkEntry(e)...)
+	}
+	if len(faults) == 0 { // otherwise these would only repeat it
+		faults = append(l.checkUse(), l.checkReferences(byPackage)...)
+	}
+	for name := range l.options.Params {
+		if !slices.ContainsFunc(l.entries, func(e *entry) bool { return e.name == name }) {
+			faults = append(faults, policy.LoadError{Text: fmt.Sprintf("parameters for policy %s: there is no such policy", name)})
+		}
+	}
+	return faults
+}
+
+// findEntries lists the packages that define a set, by their paths.
+func (l *loader) findEntries() (map[string]*entry, policy.LoadErrors) {
 	var faults policy.LoadErrors
 	byPackage := map[string]*entry{}
 	for _, file := range slices.Sorted(maps.Keys(l.compiler.Modules)) {
@@ -93,28 +113,15 @@ func (l *loader) checkCompiled() policy.LoadErrors {
 			}
 		}
 	}
-	if len(l.entries) == 0 && len(faults) == 0 {
-		faults = append(faults, policy.LoadError{Text: "no package defines any of the sets " + strings.Join(setNames, ", ")})
-	}
-	for _, e := range l.entries {
-		faults = append(faults, l.checkEntry(e)...)
-	}
-	if len(faults) == 0 { // otherwise these would only repeat it
-		faults = append(l.checkUse(), l.checkReferences(byPackage)...)
-	}
-	for name := range l.options.Params {
-		if !slices.ContainsFunc(l.entries, func(e *entry) bool { return e.name == name }) {
-			faults = append(faults, policy.LoadError{Text: fmt.Sprintf("parameters for policy %s: there is no such policy", name)})
-		}
-	}
-	return faults
+	return byPackage, faults
 }
 
 // setOf names the set that a rule adds to, and says what is wrong with a rule
 // that looks like one.
 func setOf(rule *ast.Rule) (string, *policy.LoadError) {
 	ref := rule.Head.Ref()
-	name := string(ref[0].Value.(ast.Var))
+	head, _ := ref[0].Value.(ast.Var) // the parser lets nothing else begin a rule
+	name := string(head)
 	if name == "allow" {
 		fault := at(rule.Loc(), "allow: a policy can only restrict; write deny contains … instead")
 		return "", &fault

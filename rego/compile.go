@@ -9,9 +9,11 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/metrics"
 	oparego "github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
@@ -31,6 +33,7 @@ type loader struct {
 	options  Options
 	sources  map[string]string
 	modules  map[string]*ast.Module
+	samples  []policy.Sample
 	compiler *ast.Compiler
 	entries  []*entry
 }
@@ -125,7 +128,7 @@ func (l *loader) hooks() ([]*Hook, error) {
 		hooks = append(hooks, h)
 	}
 	slices.SortFunc(hooks, func(a, b *Hook) int { return strings.Compare(a.name, b.name) })
-	return hooks, nil
+	return hooks, try(hooks, l.samples).Err()
 }
 
 // hook prepares one query for all sets of an entry, on a store of its own that
@@ -147,7 +150,8 @@ func (l *loader) hook(e *entry, cache *termCache) (*Hook, error) {
 	}
 	return &Hook{
 		name: e.name, revision: l.revision(e), sets: e.sets, steps: l.options.Steps,
-		query: query, txn: txn, cache: cache, rules: l.ruleSources(e),
+		query: query, cache: cache, rules: l.ruleSources(e),
+		options: []oparego.EvalOption{oparego.EvalTransaction(txn), oparego.EvalMetrics(metrics.NoOp())},
 	}, nil
 }
 
@@ -166,7 +170,7 @@ func plain(params map[string]any) map[string]any {
 	for name, value := range params {
 		switch v := value.(type) {
 		case int64:
-			out[name] = json.Number(fmt.Sprint(v))
+			out[name] = json.Number(strconv.FormatInt(v, 10))
 		case []string:
 			items := make([]any, len(v))
 			for i, s := range v {
@@ -184,12 +188,12 @@ func plain(params map[string]any) map[string]any {
 // parameters, the bounds and the engine.
 func (l *loader) revision(e *entry) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s %s %s %d\n", engineVersion, policy.Version, e.name, l.options.Steps)
+	h.Write(fmt.Appendf(nil, "%s %s %s %d\n", engineVersion, policy.Version, e.name, l.options.Steps))
 	for _, file := range slices.Sorted(maps.Keys(l.modules)) {
-		fmt.Fprintf(h, "%q %q\n", file, l.sources[file])
+		h.Write(fmt.Appendf(nil, "%q %q\n", file, l.sources[file]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.params)) {
-		fmt.Fprintf(h, "%q %#v\n", name, e.params[name])
+		h.Write(fmt.Appendf(nil, "%q %#v\n", name, e.params[name]))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

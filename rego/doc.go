@@ -61,4 +61,4 @@
 // policies before they are loaded.
 package rego
 
-//go:generate go run ../internal/capsgen/cmd/capsgen capabilities.json
+//go:generate go run ../internal/capsgen/cmd/capsgen .

@@ -56,7 +56,7 @@ func (h *Hook) Explain(ctx context.Context, in *policy.Input) (policy.Trace, err
 	tracer := &ruleTracer{state: map[string]*policy.RuleTrace{}, rules: map[uint64]*ast.Rule{}}
 	b := newBudget(ctx, h.steps)
 	sets, err := h.evaluate(ctx, h.cache.input(in), b, oparego.EvalQueryTracer(tracer), oparego.EvalRuleIndexing(false), oparego.EvalEarlyExit(false))
-	t.Cost = uint64(b.asked)
+	t.Cost = b.asked
 	for _, r := range h.rules {
 		rule := policy.RuleTrace{Rule: r.name(), Source: fmt.Sprintf("%s:%d", r.file, r.line), Effect: r.set, State: "not matched"}
 		if seen := tracer.state[rule.Source]; seen != nil {
@@ -87,15 +87,7 @@ func (t *ruleTracer) Config() topdown.TraceConfig { return topdown.TraceConfig{P
 // TraceEvent follows one event.
 func (t *ruleTracer) TraceEvent(e topdown.Event) {
 	if rule, ok := e.Node.(*ast.Rule); ok {
-		switch e.Op {
-		case topdown.EnterOp:
-			t.rules[e.QueryID] = rule
-			if t.state[place(rule)] == nil {
-				t.state[place(rule)] = &policy.RuleTrace{State: "not matched"}
-			}
-		case topdown.ExitOp:
-			t.state[place(rule)] = &policy.RuleTrace{State: "matched", Values: values(rule, e)}
-		}
+		t.ruleEvent(rule, e)
 		return
 	}
 	rule := t.rules[e.QueryID]
@@ -106,6 +98,19 @@ func (t *ruleTracer) TraceEvent(e topdown.Event) {
 	if state := t.state[place(rule)]; state.State != "matched" {
 		state.Note = policy.Clean(fmt.Sprintf("line %d did not hold: %s", expr.Location.Row, expr.Location.Text))
 		state.Values = values(rule, e)
+	}
+}
+
+// ruleEvent follows a rule that is entered or left with success.
+func (t *ruleTracer) ruleEvent(rule *ast.Rule, e topdown.Event) {
+	if e.Op == topdown.EnterOp {
+		t.rules[e.QueryID] = rule
+		if t.state[place(rule)] == nil {
+			t.state[place(rule)] = &policy.RuleTrace{State: "not matched"}
+		}
+	}
+	if e.Op == topdown.ExitOp {
+		t.state[place(rule)] = &policy.RuleTrace{State: "matched", Values: values(rule, e)}
 	}
 }
 

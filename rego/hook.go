@@ -6,9 +6,7 @@ import (
 	"fmt"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/metrics"
 	oparego "github.com/open-policy-agent/opa/v1/rego"
-	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/bursar-dev/bursar/policy"
@@ -22,7 +20,7 @@ type Hook struct {
 	sets     []string
 	steps    int
 	query    oparego.PreparedEvalQuery
-	txn      storage.Transaction
+	options  []oparego.EvalOption // of every evaluation
 	cache    *termCache
 	rules    []ruleSource
 }
@@ -52,14 +50,20 @@ func (h *Hook) EvaluateChecked(ctx context.Context, in *policy.Input) (policy.Ve
 	if err := ctx.Err(); err != nil {
 		return policy.Verdict{}, err
 	}
-	members, err := h.evaluate(ctx, h.cache.input(in), newBudget(ctx, h.steps))
+	verdict, err := h.answer(in, newBudget(ctx, h.steps))
+	if late := ctx.Err(); late != nil && err == nil {
+		return policy.Verdict{}, late
+	}
+	return verdict, err
+}
+
+// answer evaluates within a budget and reads the verdict.
+func (h *Hook) answer(in *policy.Input, b *budget) (policy.Verdict, error) {
+	sets, err := h.evaluate(b.ctx, h.cache.input(in), b)
 	if err != nil {
 		return policy.Verdict{}, err
 	}
-	if err := ctx.Err(); err != nil {
-		return policy.Verdict{}, err
-	}
-	return verdictOf(h.sets, members)
+	return verdictOf(h.sets, sets)
 }
 
 // evaluate answers the sets, in the order of h.sets. A panic of a built-in
@@ -70,10 +74,11 @@ func (h *Hook) evaluate(ctx context.Context, input ast.Value, b *budget, more ..
 			sets, err = nil, &policy.Fault{Code: policy.CodePolicyError, Err: fmt.Errorf("panic: %v", r)}
 		}
 	}()
-	options := append(append(make([]oparego.EvalOption, 0, 8), more...), oparego.EvalParsedInput(input), oparego.EvalTransaction(h.txn),
-		oparego.EvalMetrics(metrics.NoOp()), oparego.EvalExternalCancel(b))
+	options := make([]oparego.EvalOption, 0, 8)
+	options = append(append(options, h.options...), oparego.EvalParsedInput(input), oparego.EvalExternalCancel(b))
+	options = append(options, more...)
 	results, err := h.query.Eval(ctx, options...)
-	if fault := b.fault(h.steps); fault != nil {
+	if fault := b.fault(); fault != nil {
 		return nil, fault
 	}
 	if err != nil {
@@ -95,9 +100,8 @@ func (h *Hook) evaluate(ctx context.Context, input ast.Value, b *budget, more ..
 
 // faultOf names the place of an error of evaluation.
 func faultOf(err error) error {
-	var e *topdown.Error
-	if errors.As(err, &e) && e.Location != nil {
-		return &policy.Fault{Code: policy.CodePolicyError, Err: fmt.Errorf("%s:%d:%d: %s", e.Location.File, e.Location.Row, e.Location.Col, e.Message)}
+	if e, ok := errors.AsType[*topdown.Error](err); ok && e.Location != nil {
+		err = at(e.Location, "%s", e.Message)
 	}
 	return &policy.Fault{Code: policy.CodePolicyError, Err: err}
 }
@@ -110,14 +114,16 @@ func badResult(format string, args ...any) error {
 // done. The engine asks before each expression and within built-ins that loop,
 // always on one goroutine.
 type budget struct {
-	ctx         context.Context
-	left, asked int
-	text        int // bytes of text that may still be made
-	late        error
+	ctx   context.Context
+	steps int
+	left  int
+	asked uint64
+	text  int // bytes of text that may still be made
+	late  error
 }
 
 func newBudget(ctx context.Context, steps int) *budget {
-	return &budget{ctx: ctx, left: steps, text: maxText}
+	return &budget{ctx: ctx, steps: steps, left: steps, text: maxText}
 }
 
 // Cancel stops the evaluation.
@@ -126,19 +132,20 @@ func (b *budget) Cancel() { b.left = -1 }
 // Cancelled counts a step. It looks at the context every 64 steps.
 func (b *budget) Cancelled() bool {
 	b.left--
-	if b.asked++; b.asked%64 == 0 && b.late == nil {
+	b.asked++
+	if b.asked%64 == 0 && b.late == nil {
 		b.late = b.ctx.Err()
 	}
 	return b.left < 0 || b.late != nil
 }
 
 // fault says why the evaluation was stopped; nil if it was not.
-func (b *budget) fault(steps int) error {
+func (b *budget) fault() error {
 	switch {
 	case b.late != nil:
 		return &policy.Fault{Code: policy.CodePolicyTimeout, Err: b.late}
 	case b.left < 0:
-		return &policy.Fault{Code: policy.CodePolicyCost, Err: fmt.Errorf("more than %d steps", steps)}
+		return &policy.Fault{Code: policy.CodePolicyCost, Err: fmt.Errorf("more than %d steps", b.steps)}
 	case b.text <= 0:
 		return &policy.Fault{Code: policy.CodePolicyCost, Err: errTooMuchText}
 	}

@@ -23,8 +23,8 @@ const (
 // only if its content equals the input's, never by name alone.
 type termCache struct {
 	mu      sync.RWMutex
-	tasks   map[string]taskEntry
-	budgets map[budgetKey]budgetEntry
+	tasks   map[string]*taskEntry
+	budgets map[budgetKey]*budgetEntry
 }
 
 type taskEntry struct {
@@ -48,7 +48,7 @@ type budgetEntry struct {
 }
 
 func newTermCache() *termCache {
-	return &termCache{tasks: map[string]taskEntry{}, budgets: map[budgetKey]budgetEntry{}}
+	return &termCache{tasks: map[string]*taskEntry{}, budgets: map[budgetKey]*budgetEntry{}}
 }
 
 // input builds the document as the engine's own values: nothing passes through
@@ -101,9 +101,9 @@ func usageTerm(u *policy.Amount) *ast.Term {
 
 func (c *termCache) taskTerms(in *policy.Input) taskTerms {
 	c.mu.RLock()
-	e, ok := c.tasks[in.Task.UID]
+	e := c.tasks[in.Task.UID]
 	c.mu.RUnlock()
-	if ok && e.equals(in) {
+	if e != nil && e.equals(in) {
 		return e.terms
 	}
 	terms := taskTerms{
@@ -119,28 +119,38 @@ func (c *termCache) taskTerms(in *policy.Input) taskTerms {
 	if len(c.tasks) >= maxCached {
 		clear(c.tasks)
 	}
-	c.tasks[in.Task.UID] = taskEntry{own.Task, own.Actor, own.Pod, own.Estimate, own.Facts, terms}
+	c.tasks[in.Task.UID] = &taskEntry{own.Task, own.Actor, own.Pod, own.Estimate, own.Facts, terms}
 	return terms
 }
 
 func (e *taskEntry) equals(in *policy.Input) bool {
-	a, b := &e.task, &in.Task
-	return a.Namespace == b.Namespace && a.Name == b.Name && a.Kind == b.Kind && a.Agent == b.Agent &&
-		a.Model == b.Model && a.Provider == b.Provider && a.Priority == b.Priority && a.Attempt == b.Attempt &&
-		a.RequestedTokens == b.RequestedTokens && maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations) &&
-		e.actor.User == in.Actor.User && slices.Equal(e.actor.Groups, in.Actor.Groups) &&
+	return sameTask(&e.task, &in.Task) && e.actor.User == in.Actor.User && slices.Equal(e.actor.Groups, in.Actor.Groups) &&
 		e.pod == in.Pod && e.estimate == in.Estimate && maps.Equal(e.facts, in.Facts)
+}
+
+// taskWords are the fields of a task that can be compared at once.
+type taskWords struct {
+	namespace, name, uid, kind, agent, model, provider, priority string
+	attempt, requestedTokens                                     int64
+}
+
+func wordsOf(t *policy.Task) taskWords {
+	return taskWords{t.Namespace, t.Name, t.UID, t.Kind, t.Agent, t.Model, t.Provider, t.Priority, t.Attempt, t.RequestedTokens}
+}
+
+func sameTask(a, b *policy.Task) bool {
+	return wordsOf(a) == wordsOf(b) && maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations)
 }
 
 func (c *termCache) budgetTerm(b *policy.Budget) *ast.Term {
 	key := budgetKey{b.Namespace, b.Name, b.Scope}
 	c.mu.RLock()
-	e, ok := c.budgets[key]
+	e := c.budgets[key]
 	c.mu.RUnlock()
-	if ok && sameBudget(&e.budget, b) {
+	if e != nil && sameBudget(&e.budget, b) {
 		return e.term
 	}
-	e = e.update(b, ok)
+	e = e.update(b)
 	if len(b.Namespace)+len(b.Name)+len(b.Scope)+len(b.Action)+len(b.Period.Kind)+len(b.Period.Zone)+mapSize(b.Meters) > maxCachedText {
 		return e.term
 	}
@@ -153,30 +163,46 @@ func (c *termCache) budgetTerm(b *policy.Budget) *ast.Term {
 	return e.term
 }
 
-// update builds the entry of a budget, with the parts of the present entry
-// that are the same.
-func (e budgetEntry) update(b *policy.Budget, present bool) budgetEntry {
-	old := e.budget
-	if !present || old.Period != b.Period {
-		e.period = periodTerm(&b.Period)
+// update builds the entry of a budget, with the parts of the present entry, if
+// there is one, that are the same.
+func (e *budgetEntry) update(b *policy.Budget) *budgetEntry {
+	if e == nil {
+		return newBudgetEntry(b)
 	}
-	if !present || old.Cost != b.Cost {
-		e.cost = measureTerm(&b.Cost)
+	next, old := *e, &e.budget
+	if old.Period != b.Period {
+		next.period = periodTerm(&b.Period)
 	}
-	if !present || old.InputTokens != b.InputTokens {
-		e.inputTokens = measureTerm(&b.InputTokens)
+	if old.Cost != b.Cost {
+		next.cost = measureTerm(&b.Cost)
 	}
-	if !present || old.OutputTokens != b.OutputTokens {
-		e.outputTokens = measureTerm(&b.OutputTokens)
+	if old.InputTokens != b.InputTokens {
+		next.inputTokens = measureTerm(&b.InputTokens)
 	}
-	e.budget = *b
-	if !present || !maps.Equal(old.Meters, b.Meters) {
-		e.meters = measureMapTerm(b.Meters)
-		e.budget.Meters = maps.Clone(b.Meters) // the caller may change its map afterwards
-	} else {
-		e.budget.Meters = old.Meters
+	if old.OutputTokens != b.OutputTokens {
+		next.outputTokens = measureTerm(&b.OutputTokens)
 	}
-	e.term = budgetTerm(b, e.period, e.cost, e.inputTokens, e.outputTokens, e.meters)
+	meters := old.Meters
+	if !maps.Equal(meters, b.Meters) {
+		meters, next.meters = maps.Clone(b.Meters), measureMapTerm(b.Meters)
+	}
+	next.budget = *b
+	next.budget.Meters = meters
+	return next.finish()
+}
+
+func newBudgetEntry(b *policy.Budget) *budgetEntry {
+	e := budgetEntry{
+		budget: *b, period: periodTerm(&b.Period), cost: measureTerm(&b.Cost),
+		inputTokens: measureTerm(&b.InputTokens), outputTokens: measureTerm(&b.OutputTokens), meters: measureMapTerm(b.Meters),
+	}
+	e.budget.Meters = maps.Clone(b.Meters) // the caller may change its map afterwards
+	return e.finish()
+}
+
+// finish puts the parts together.
+func (e *budgetEntry) finish() *budgetEntry {
+	e.term = budgetTerm(&e.budget, e.period, e.cost, e.inputTokens, e.outputTokens, e.meters)
 	return e
 }
 

@@ -56,13 +56,13 @@ func Load(fsys fs.FS, o Options) ([]*Hook, error) {
 	if err != nil {
 		return nil, err
 	}
-	return load(sources, o)
+	return load(sources, o, policy.Samples())
 }
 
 // Compile is Load of modules that are given as text, by file name; they must
 // make exactly one policy.
 func Compile(modules map[string]string, o Options) (*Hook, error) {
-	hooks, err := load(modules, o)
+	hooks, err := load(modules, o, policy.Samples())
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func Names(modules map[string]string) ([]string, error) {
 	return slices.Sorted(maps.Keys(names)), nil
 }
 
-func load(sources map[string]string, o Options) ([]*Hook, error) {
+func load(sources map[string]string, o Options, samples []policy.Sample) ([]*Hook, error) {
 	if o.Steps < 0 {
 		return nil, fmt.Errorf("steps: %d is negative", o.Steps)
 	}
@@ -107,14 +107,18 @@ func load(sources map[string]string, o Options) ([]*Hook, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loader{options: o, sources: sources, modules: modules}
+	l := &loader{options: o, sources: sources, modules: modules, samples: samples}
 	if err := l.addLibrary(); err != nil {
 		return nil, err
 	}
 	if err := l.compile(); err != nil {
 		return nil, err
 	}
-	return l.hooks()
+	hooks, err := l.hooks()
+	if err != nil {
+		return nil, err
+	}
+	return hooks, nil
 }
 
 // parse reads each source by itself. Nothing that is parsed is kept between

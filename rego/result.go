@@ -81,45 +81,57 @@ func addHold(value ast.Value, v *policy.Verdict) error {
 // reasonOf reads a string or {"code", "msg"}, and with hold also
 // "retryAfterSeconds".
 func reasonOf(value ast.Value, code string, hold bool) (policy.Reason, time.Duration, error) {
-	r := policy.Reason{Code: code}
 	if text, ok := value.(ast.String); ok {
-		r.Message = string(text)
-		return r, 0, nil
+		return policy.Reason{Code: code, Message: string(text)}, 0, nil
 	}
-	retry := time.Duration(0)
-	msg := false
-	err := eachKey(value, func(key string, v ast.Value) (err error) {
-		switch {
-		case key == "code":
-			if r.Code, err = textOf(v); err == nil && !policy.ValidCode(r.Code) {
-				err = fmt.Errorf("%q: want 1 to 63 of a-z, 0-9 and -", policy.Clean(r.Code))
-			}
-		case key == "msg":
-			msg = true
-			r.Message, err = textOf(v)
-		case key == "retryAfterSeconds" && hold:
-			retry, err = secondsOf(v)
-		default:
-			err = errUnknown
-		}
-		return err
-	})
-	if err == nil && !msg {
+	r := reasonReader{reason: policy.Reason{Code: code}, hold: hold}
+	want := `a string or {"code": …, "msg": …}`
+	if hold {
+		want = `a string or {"code": …, "msg": …, "retryAfterSeconds": …}`
+	}
+	err := eachKey(value, want, r.read)
+	if err == nil && !r.msg {
 		err = errors.New("msg is missing")
 	}
-	return r, retry, err
+	return r.reason, r.retry, err
+}
+
+// reasonReader reads the keys of one reason.
+type reasonReader struct {
+	reason    policy.Reason
+	retry     time.Duration
+	hold, msg bool
+}
+
+func (r *reasonReader) read(key string, v ast.Value) (err error) {
+	switch {
+	case key == "code":
+		if r.reason.Code, err = textOf(v); err == nil && !policy.ValidCode(r.reason.Code) {
+			err = fmt.Errorf("%q: want 1 to 63 of a-z, 0-9 and -", policy.Clean(r.reason.Code))
+		}
+	case key == "msg":
+		r.msg = true
+		r.reason.Message, err = textOf(v)
+	case key == "retryAfterSeconds" && r.hold:
+		r.retry, err = secondsOf(v)
+	case r.hold:
+		err = errors.New("unknown key, want code, msg and retryAfterSeconds")
+	default:
+		err = errors.New("unknown key, want code and msg")
+	}
+	return err
 }
 
 func addCap(value ast.Value, v *policy.Verdict) error {
 	field, limit, seen := "", int64(0), 0
-	err := eachKey(value, func(key string, v ast.Value) (err error) {
+	err := eachKey(value, `{"field": …, "value": …}`, func(key string, v ast.Value) (err error) {
 		switch key {
 		case "field":
 			field, err = textOf(v)
 		case "value":
 			limit, err = intOf(v)
 		default:
-			return errUnknown
+			return errors.New("unknown key, want field and value")
 		}
 		seen++
 		return err
@@ -135,14 +147,14 @@ func addCap(value ast.Value, v *policy.Verdict) error {
 
 func addLabel(value ast.Value, v *policy.Verdict) error {
 	label, text, seen := "", "", 0
-	err := eachKey(value, func(key string, v ast.Value) (err error) {
+	err := eachKey(value, `{"key": …, "value": …}`, func(key string, v ast.Value) (err error) {
 		switch key {
 		case "key":
 			label, err = textOf(v)
 		case "value":
 			text, err = textOf(v)
 		default:
-			return errUnknown
+			return errors.New("unknown key, want key and value")
 		}
 		seen++
 		return err
@@ -165,13 +177,11 @@ func addLabel(value ast.Value, v *policy.Verdict) error {
 	return nil
 }
 
-var errUnknown = errors.New("unknown key")
-
-// eachKey visits the keys of an object in order.
-func eachKey(value ast.Value, visit func(string, ast.Value) error) error {
+// eachKey visits the keys of an object in order; want describes it.
+func eachKey(value ast.Value, want string, visit func(string, ast.Value) error) error {
 	object, ok := value.(ast.Object)
 	if !ok {
-		return fmt.Errorf("a member is %s, want an object", ast.ValueName(value))
+		return fmt.Errorf("a member is %s: want %s", named(value), want)
 	}
 	for _, key := range object.Keys() {
 		name, err := textOf(key.Value)
@@ -183,6 +193,15 @@ func eachKey(value ast.Value, visit func(string, ast.Value) error) error {
 		}
 	}
 	return nil
+}
+
+// named is the kind of a value with its article.
+func named(v ast.Value) string {
+	name := ast.ValueName(v)
+	if name == "array" || name == "object" {
+		return "an " + name
+	}
+	return "a " + name
 }
 
 func textOf(v ast.Value) (string, error) {
@@ -197,7 +216,7 @@ func intOf(v ast.Value) (int64, error) {
 		if i, ok := n.Int64(); ok {
 			return i, nil
 		}
-		return 0, fmt.Errorf("%s is not a whole number of 64 bits", policy.Clean(n.String()))
+		return 0, fmt.Errorf("%s is not a whole number of 64 bits: use floor", policy.Clean(n.String()))
 	}
 	return 0, fmt.Errorf("want number, have %s", ast.ValueName(v))
 }

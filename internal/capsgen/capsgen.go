@@ -1,6 +1,7 @@
-// Package capsgen renders rego/capabilities.json: the built-in functions of OPA
-// that a policy may call. The list is what is allowed, not what is forbidden,
-// so that an upgrade of OPA adds nothing by itself.
+// Package capsgen renders what authors' tools need: rego/samples, the inputs
+// that a policy is tried on, and rego/capabilities.json, the built-in functions
+// of OPA that a policy may call. That list is what is allowed, not what is
+// forbidden, so that an upgrade of OPA adds nothing by itself.
 package capsgen
 
 import (

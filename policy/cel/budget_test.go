@@ -183,11 +183,11 @@ func owned(when string) *budgetv1alpha1.TaskBudget {
 
 // A rule that fails while it runs refuses; the task is told no engine's words.
 func TestInlineRulesThatFailRefuse(t *testing.T) {
-	rule, faults := budget.Compile(owned(`task.labels["owner"] == ""`), budget.WithPolicies(cel.CompileRules))
+	rule, faults := budget.Compile(owned(`task.name == "odd" && task.labels["owner"] == ""`), budget.WithPolicies(cel.CompileRules))
 	if len(faults) > 0 {
 		t.Fatal(faults.ToAggregate())
 	}
-	in := budget.Input{Task: budget.Task{UID: types.UID("new"), Namespace: "agents"}, Rules: []*budget.Rule{rule}, Ledger: usage.NewMemory(), Now: monday}
+	in := budget.Input{Task: budget.Task{UID: types.UID("new"), Namespace: "agents", Name: "odd"}, Rules: []*budget.Rule{rule}, Ledger: usage.NewMemory(), Now: monday}
 	d := new(budget.Reviewer).Admit(t.Context(), in, budget.Subject{})
 	want := `TaskBudget agents/platform denies: policy "TaskBudget agents/platform" could not be evaluated (policy-error)`
 	if d.Allowed || d.Message() != want {

@@ -38,9 +38,12 @@ type Options struct {
 // carries it. The error is policy.LoadErrors: every fault with the path of its
 // field (rules[2].when) and the line and column within the expression.
 func Compile(p Policy, o Options) (*Hook, error) {
-	return compile(p, o, func(path string, line, column int) policy.LoadError {
-		return policy.LoadError{Path: path, Line: line, Column: column}
-	})
+	return compile(p, o, within, policy.Samples())
+}
+
+// within is the place of a fault where there is no file.
+func within(path string, line, column int) policy.LoadError {
+	return policy.LoadError{Path: path, Line: line, Column: column}
 }
 
 // CompileRules makes a hook of the rules of a budget, under any name. It is a
@@ -69,7 +72,7 @@ type compiler struct {
 	known map[string]int
 }
 
-func compile(p Policy, o Options, place func(string, int, int) policy.LoadError) (*Hook, error) {
+func compile(p Policy, o Options, place func(string, int, int) policy.LoadError, samples []policy.Sample) (*Hook, error) {
 	c := &compiler{place: place, known: map[string]int{}, hook: &Hook{name: p.Name}}
 	if c.hook.name == "" {
 		c.hook.name = o.Name
@@ -93,6 +96,10 @@ func compile(p Policy, o Options, place func(string, int, int) policy.LoadError)
 		return nil, c.faults
 	}
 	c.guardExcess()
+	c.try(samples)
+	if len(c.faults) > 0 {
+		return nil, c.faults
+	}
 	c.hook.revision = revision(p, c.hook.name, params)
 	return c.hook, nil
 }
@@ -132,9 +139,15 @@ func (c *compiler) compileVariables(all []policy.Variable, fields map[string]*ty
 		c.hook.variables = append(c.hook.variables, e)
 		c.known[v.Name] = index
 		fields[v.Name] = &types.FieldType{
-			Type:    e.output,
-			IsSet:   func(any) bool { return true },
-			GetFrom: func(a any) (any, error) { return a.(*activation).variable(index) },
+			Type:  e.output,
+			IsSet: func(any) bool { return true },
+			GetFrom: func(object any) (any, error) {
+				a, ok := object.(*activation)
+				if !ok {
+					return nil, fmt.Errorf("variables of %T", object)
+				}
+				return a.variable(index)
+			},
 		}
 	}
 }

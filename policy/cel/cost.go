@@ -63,28 +63,36 @@ func paramSize(t *types.Type) *checker.SizeEstimate {
 		return &checker.SizeEstimate{Max: policy.MaxString}
 	case types.ListKind:
 		return &checker.SizeEstimate{Max: 64}
+	default:
+		return nil
 	}
-	return nil
 }
 
 // EstimateCallCost states the cost of bursar's own functions and of zones.
+//
+//nolint:gocritic // ptrToRefParam: the signature is the library's
 func (e estimator) EstimateCallCost(function, overload string, target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
 	if zoned(overload) {
 		return &checker.CallEstimate{CostEstimate: checker.FixedCostEstimate(zoneCost)}
 	}
-	text := checker.UnknownSizeEstimate()
+	operands := args
+	if target != nil {
+		operands = append([]checker.AstNode{*target}, args...)
+	}
 	switch function {
 	case "matches":
-		return e.matchCost(target, args)
-	case "usd", "cpu", "bytes":
-		text = e.sizeOf(args[0])
-	case "lowerAscii", "trim", "split":
-		text = e.sizeOf(*target)
+		return e.matchCost(operands[0], operands[1])
+	case "usd", "cpu", "bytes", "lowerAscii", "trim", "split":
+		return e.textCost(function, operands[0])
 	case "money":
 		return &checker.CallEstimate{CostEstimate: checker.FixedCostEstimate(5), ResultSize: &checker.SizeEstimate{Max: 40}}
-	default:
-		return nil
 	}
+	return nil
+}
+
+// textCost is that of a function that reads its text once.
+func (e estimator) textCost(function string, operand checker.AstNode) *checker.CallEstimate {
+	text := e.sizeOf(operand)
 	cost := text.MultiplyByCostFactor(textFactor).Add(checker.FixedCostEstimate(5))
 	result := checker.SizeEstimate{Max: text.Max}
 	if function == "split" && result.Max < 1<<62 {
@@ -96,12 +104,8 @@ func (e estimator) EstimateCallCost(function, overload string, target *checker.A
 // matchCost is the length of the text times the size of the compiled pattern.
 // The library takes the length of the pattern's text for its size, which (a?){99}
 // would escape.
-func (e estimator) matchCost(target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
-	text := args[0]
-	if target != nil {
-		text = *target
-	}
-	pattern, ok := args[len(args)-1].Expr().AsLiteral().(types.String)
+func (e estimator) matchCost(text, literal checker.AstNode) *checker.CallEstimate {
+	pattern, ok := literal.Expr().AsLiteral().(types.String)
 	size, err := patternSize(string(pattern))
 	if !ok || err != nil {
 		return &checker.CallEstimate{CostEstimate: checker.UnknownCostEstimate()}
@@ -165,7 +169,7 @@ type tracker struct{ patterns map[string]int }
 // CallCost is the cost of one call that was made.
 func (t tracker) CallCost(function, overload string, args []ref.Val, _ ref.Val) *uint64 {
 	if zoned(overload) {
-		return units(zoneCost)
+		return new(uint64(zoneCost))
 	}
 	switch function {
 	case "matches":
@@ -173,21 +177,19 @@ func (t tracker) CallCost(function, overload string, args []ref.Val, _ ref.Val) 
 		pattern, ok2 := args[1].(types.String)
 		if ok1 && ok2 {
 			length := math.Ceil(float64(len(text)+1) * textFactor)
-			return units(uint64(length*float64(t.patterns[string(pattern)])*patternFactor) + 1)
+			return new(uint64(length*float64(t.patterns[string(pattern)])*patternFactor) + 1)
 		}
 	case "usd", "cpu", "bytes", "lowerAscii", "trim", "split":
 		if s, ok := args[0].(traits.Sizer); ok {
 			if n, ok := s.Size().(types.Int); ok {
-				return units(uint64(float64(n)*textFactor) + 6)
+				return new(uint64(float64(n)*textFactor) + 6)
 			}
 		}
 	case "money":
-		return units(5)
+		return new(uint64(5))
 	}
 	return nil
 }
-
-func units(n uint64) *uint64 { return &n }
 
 // provable says whether an expression calls nothing but costed functions.
 func provable(a *ast.AST) bool {

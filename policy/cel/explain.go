@@ -73,8 +73,9 @@ func effectOf(r *rule) string {
 		return "caps " + r.field
 	case policy.EffectLabel:
 		return "labels " + r.key
+	default:
+		return "code " + r.code
 	}
-	return "code " + r.code
 }
 
 // program plans an expression anew with its state recorded.

@@ -20,7 +20,7 @@ func TestExplainTellsEachRule(t *testing.T) {
   effect: deny
   message: m
 - name: broken
-  when: task.labels["owner"] == "x"
+  when: task.name == "odd" && task.labels["owner"] == "x"
   effect: warn
   message: m
 `
@@ -33,6 +33,7 @@ func TestExplainTellsEachRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := base()
+	in.Task.Name = "odd"
 	x, err := set.Explain(t.Context(), &in)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,10 @@ import (
 	"github.com/bursar-dev/bursar/policy"
 )
 
+// CompileUntried is Compile of a policy that may fail on the samples, for tests
+// of what happens to a task then.
+func CompileUntried(p Policy) (*Hook, error) { return compile(p, Options{}, within, nil) }
+
 // Bare returns a function that evaluates the conditions of a hook as bare
 // programs of the library, with nothing around them: the floor of benchmarks.
 func Bare(h *Hook) func(*policy.Input) bool {

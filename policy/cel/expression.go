@@ -16,6 +16,7 @@ import (
 // expression is one compiled expression. It is immutable and safe for
 // concurrent use.
 type expression struct {
+	path    string // of the field that holds it
 	output  *types.Type
 	checked *cel.Ast
 	plain   cel.Program // without accounting; nil if the worst cost is not proven
@@ -42,7 +43,7 @@ func (c *compiler) expression(path, rule, text string, want *types.Type) *expres
 		}
 		return nil
 	}
-	e := &expression{output: checked.OutputType(), checked: checked}
+	e := &expression{path: path, output: checked.OutputType(), checked: checked}
 	if !c.checkOutput(path, rule, e.output, want) || !c.checkCalls(path, rule, checked) {
 		return nil
 	}
@@ -89,18 +90,23 @@ func (c *compiler) checkCalls(path, rule string, checked *cel.Ast) bool {
 		c.failAt(path, rule, at.Line(), at.Column()+1, format, args...)
 	}
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(native), ast.AllMatcher()) {
-		switch e.Kind() {
-		case ast.CallKind:
+		if e.Kind() == ast.CallKind {
 			checkCall(e.AsCall(), fail)
-		case ast.IdentKind:
-			name := e.AsIdent()
-			parent, ok := e.Parent()
-			if (name == "params" || name == "variables") && (!ok || parent.Kind() != ast.SelectKind) {
-				fail(e, "%s must be followed by a name, as in %s.name", name, name)
-			}
+		}
+		if e.Kind() == ast.IdentKind {
+			checkName(e, fail)
 		}
 	}
 	return len(c.faults) == before
+}
+
+// checkName refuses params and variables without a field.
+func checkName(e ast.NavigableExpr, fail func(ast.Expr, string, ...any)) {
+	name := e.AsIdent()
+	parent, ok := e.Parent()
+	if (name == "params" || name == "variables") && (!ok || parent.Kind() != ast.SelectKind) {
+		fail(e, "%s must be followed by a name, as in %s.name", name, name)
+	}
 }
 
 func checkCall(call ast.CallExpr, fail func(ast.Expr, string, ...any)) {
@@ -179,46 +185,58 @@ func (e *expression) reads(known map[string]int) []int {
 
 // fault gives an error of evaluation its code and its place.
 func (e *expression) fault(err error) error {
-	var cancelled interpreter.EvalCancelledError
-	if errors.As(err, &cancelled) {
+	if f, ok := errors.AsType[*policy.Fault](err); ok { // of a variable that the expression reads
+		return f
+	}
+	if cancelled, ok := errors.AsType[interpreter.EvalCancelledError](err); ok {
 		if cancelled.Cause == interpreter.CostLimitExceeded {
 			return &policy.Fault{Code: policy.CodePolicyCost, Err: fmt.Errorf("cost above %d: %w", ruleCostLimit, err)}
 		}
 		return &policy.Fault{Code: policy.CodePolicyTimeout, Err: err}
 	}
-	var failed *types.Err
-	if errors.As(err, &failed) {
+	if inner, ok := errors.AsType[*placedError](err); ok { // of a variable that the expression reads
+		return inner
+	}
+	if failed, ok := errors.AsType[*types.Err](err); ok {
 		at := e.checked.NativeRep().SourceInfo().GetStartLocation(failed.NodeID())
-		if at.Line() > 0 {
-			err = fmt.Errorf("%d:%d: %w", at.Line(), at.Column()+1, err)
-		}
-		return hinted(err)
+		return &placedError{path: e.path, line: at.Line(), column: at.Column() + 1, err: hinted(err)}
 	}
 	return err
 }
 
-// intOf, textOf and truthOf read a result of exactly one type.
-func intOf(v ref.Val) (int64, error) {
-	if n, ok := v.(types.Int); ok {
-		return int64(n), nil
-	}
-	return 0, wrongType("int", v)
+// placedError is an error of evaluation with its place in an expression.
+type placedError struct {
+	path         string
+	line, column int
+	err          error
 }
 
-func textOf(v ref.Val) (string, error) {
-	if s, ok := v.(types.String); ok {
-		return string(s), nil
+// Error is line:column, as far as they are known, and the text.
+func (e *placedError) Error() string {
+	if e.line <= 0 {
+		return e.err.Error()
 	}
-	return "", wrongType("string", v)
+	return fmt.Sprintf("%d:%d: %v", e.line, e.column, e.err)
 }
 
-func truthOf(v ref.Val) (bool, error) {
-	if b, ok := v.(types.Bool); ok {
-		return bool(b), nil
+// Unwrap returns the error without its place.
+func (e *placedError) Unwrap() error { return e.err }
+
+// result evaluates an expression whose value is of exactly one type. The
+// checker has proven the type; what is not so after all denies.
+func result[T ref.Val](a *activation, e *expression) (out T, err error) {
+	v, err := a.eval(e)
+	if err != nil {
+		return out, err
 	}
-	return false, wrongType("bool", v)
+	out, ok := v.(T)
+	if !ok {
+		return out, e.badResult("want %s, have %s", e.output, v.Type().TypeName())
+	}
+	return out, nil
 }
 
-func wrongType(want string, v ref.Val) error {
-	return &policy.Fault{Code: policy.CodeBadResult, Err: fmt.Errorf("want %s, have %s", want, v.Type().TypeName())}
+// badResult is the error of an expression that answers with something malformed.
+func (e *expression) badResult(format string, args ...any) error {
+	return &policy.Fault{Code: policy.CodeBadResult, Err: &placedError{path: e.path, err: fmt.Errorf(format, args...)}}
 }

@@ -20,20 +20,43 @@ func functions() []cel.EnvOption {
 		textToInt("cpu", parseCPU),
 		textToInt("bytes", parseBytes),
 		cel.Function("permille", cel.Overload("permille_int_int", []*cel.Type{cel.IntType, cel.IntType}, cel.IntType,
-			cel.BinaryBinding(func(part, whole ref.Val) ref.Val {
-				n, err := permille(int64(part.(types.Int)), int64(whole.(types.Int)))
+			binary(func(part, whole types.Int) ref.Val {
+				n, err := permille(int64(part), int64(whole))
 				return intOr(n, err)
 			}))),
 		cel.Function("money", cel.Overload("money_int", []*cel.Type{cel.IntType}, cel.StringType,
-			cel.UnaryBinding(func(v ref.Val) ref.Val { return types.String(money(int64(v.(types.Int)))) }))),
+			unary(func(micros types.Int) ref.Val { return types.String(money(int64(micros))) }))),
 		textToText("lowerAscii", lowerASCII),
 		textToText("trim", strings.TrimSpace),
 		cel.Function("split", cel.MemberOverload("string_split_string", []*cel.Type{cel.StringType, cel.StringType}, cel.ListType(cel.StringType),
-			cel.BinaryBinding(func(text, sep ref.Val) ref.Val {
-				parts := strings.Split(string(text.(types.String)), string(sep.(types.String)))
-				return types.NewStringList(types.DefaultTypeAdapter, parts)
+			binary(func(text, sep types.String) ref.Val {
+				return types.NewStringList(types.DefaultTypeAdapter, strings.Split(string(text), string(sep)))
 			}))),
 	}
+}
+
+// unary binds a function of one operand. The checker has proven the type of
+// the operand or the library has refused the call, so that another type is the
+// library's error and not a panic of ours.
+func unary[A ref.Val](f func(A) ref.Val) cel.OverloadOpt {
+	return cel.UnaryBinding(func(v ref.Val) ref.Val {
+		if a, ok := v.(A); ok {
+			return f(a)
+		}
+		return types.MaybeNoSuchOverloadErr(v)
+	})
+}
+
+// binary is unary of two operands of one type.
+func binary[A ref.Val](f func(a, b A) ref.Val) cel.OverloadOpt {
+	return cel.BinaryBinding(func(v, w ref.Val) ref.Val {
+		a, ok1 := v.(A)
+		b, ok2 := w.(A)
+		if ok1 && ok2 {
+			return f(a, b)
+		}
+		return types.MaybeNoSuchOverloadErr(v)
+	})
 }
 
 // readers are the functions that read text; their literals are checked when a
@@ -42,15 +65,15 @@ var readers = map[string]func(string) (int64, error){"usd": parseUSD, "cpu": par
 
 func textToInt(name string, parse func(string) (int64, error)) cel.EnvOption {
 	return cel.Function(name, cel.Overload(name+"_string", []*cel.Type{cel.StringType}, cel.IntType,
-		cel.UnaryBinding(func(v ref.Val) ref.Val {
-			n, err := parse(string(v.(types.String)))
+		unary(func(text types.String) ref.Val {
+			n, err := parse(string(text))
 			return intOr(n, err)
 		})))
 }
 
 func textToText(name string, f func(string) string) cel.EnvOption {
 	return cel.Function(name, cel.MemberOverload("string_"+name, []*cel.Type{cel.StringType}, cel.StringType,
-		cel.UnaryBinding(func(v ref.Val) ref.Val { return types.String(f(string(v.(types.String)))) })))
+		unary(func(text types.String) ref.Val { return types.String(f(string(text))) })))
 }
 
 func intOr(n int64, err error) ref.Val {
@@ -144,15 +167,15 @@ func permille(part, whole int64) (int64, error) {
 
 // money writes micro-USD as dollars with two digits or as many as are needed.
 func money(micros int64) string {
-	sign, n := "", uint64(micros)
+	sign, whole, rest := "", micros/1_000_000, micros%1_000_000
 	if micros < 0 {
-		sign, n = "-", -n
+		sign, whole, rest = "-", -whole, -rest
 	}
-	fraction := strings.TrimRight(fmt.Sprintf("%06d", n%1_000_000), "0")
+	fraction := strings.TrimRight(fmt.Sprintf("%06d", rest), "0")
 	for len(fraction) < 2 {
 		fraction += "0"
 	}
-	return fmt.Sprintf("%s%d.%s USD", sign, n/1_000_000, fraction)
+	return fmt.Sprintf("%s%d.%s USD", sign, whole, fraction)
 }
 
 func lowerASCII(text string) string {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
 
@@ -105,8 +106,7 @@ func (h *Hook) EvaluateChecked(ctx context.Context, in *policy.Input) (policy.Ve
 
 // named gives an error the rule that it is of.
 func named(rule string, err error) error {
-	var f *policy.Fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*policy.Fault](err); ok {
 		return &policy.Fault{Code: f.Code, Rule: rule, Err: f.Err}
 	}
 	return &policy.Fault{Code: policy.CodePolicyError, Rule: rule, Err: err}
@@ -185,8 +185,8 @@ func (a *activation) eval(e *expression) (ref.Val, error) {
 
 // apply evaluates one rule and adds its effect to the verdict.
 func (a *activation) apply(r *rule, v *policy.Verdict) error {
-	truth, err := a.truth(r.when)
-	if err != nil || !truth {
+	truth, err := result[types.Bool](a, r.when)
+	if err != nil || !bool(truth) {
 		return err
 	}
 	switch r.effect {
@@ -199,47 +199,52 @@ func (a *activation) apply(r *rule, v *policy.Verdict) error {
 	case policy.EffectWarn:
 		return a.reason(r, policy.Allow, &v.Warnings)
 	case policy.EffectCap:
-		n, err := a.number(r.value)
-		if err != nil {
-			return err
-		}
-		if err := v.Caps.Set(r.field, n); err != nil {
-			return badResult("%w", err)
-		}
-		return nil
+		return a.bound(r, v)
 	default:
 		return a.label(r, v)
 	}
+}
+
+func (a *activation) bound(r *rule, v *policy.Verdict) error {
+	n, err := result[types.Int](a, r.value)
+	if err != nil {
+		return err
+	}
+	if err := v.Caps.Set(r.field, int64(n)); err != nil {
+		return r.value.badResult("%w", err)
+	}
+	return nil
 }
 
 func (a *activation) hold(r *rule, v *policy.Verdict) error {
 	if r.retry == nil {
 		return nil
 	}
-	seconds, err := a.number(r.retry)
+	seconds, err := result[types.Int](a, r.retry)
 	if err != nil {
 		return err
 	}
-	if seconds < 0 || seconds > int64(policy.MaxRetryAfter/time.Second) {
-		return badResult("retryAfterSeconds: %d is not between 0 and %d", seconds, int64(policy.MaxRetryAfter/time.Second))
+	if most := types.Int(policy.MaxRetryAfter / time.Second); seconds < 0 || seconds > most {
+		return r.retry.badResult("retryAfterSeconds: %d is not between 0 and %d", seconds, most)
 	}
 	v.RetryAfter = max(v.RetryAfter, time.Duration(seconds)*time.Second)
 	return nil
 }
 
 func (a *activation) label(r *rule, v *policy.Verdict) error {
-	value, err := a.words(r.value)
+	text, err := result[types.String](a, r.value)
 	if err != nil {
 		return err
 	}
+	value := string(text)
 	if !policy.ValidLabel(r.key, value) {
-		return badResult("label %s: %q is not a valid label value", r.key, short(value))
+		return r.value.badResult("label %s: %q is not a valid label value", r.key, short(value))
 	}
 	if v.Labels == nil {
 		v.Labels = map[string]string{}
 	}
 	if old, taken := v.Labels[r.key]; taken && old != value {
-		return badResult("label %s: two rules set it to %q and %q", r.key, short(old), short(value))
+		return r.value.badResult("label %s: two rules set it to %q and %q", r.key, short(old), short(value))
 	}
 	v.Labels[r.key] = value
 	return nil
@@ -250,41 +255,14 @@ func (a *activation) label(r *rule, v *policy.Verdict) error {
 func (a *activation) reason(r *rule, outcome policy.Outcome, to *[]policy.Reason) error {
 	text, err := r.message, error(nil)
 	if r.text != nil {
-		if text, err = a.words(r.text); err != nil {
-			text = "rule " + r.name + " applies"
+		var words types.String
+		if words, err = result[types.String](a, r.text); err != nil {
+			words = types.String("rule " + r.name + " applies")
 		}
+		text = string(words)
 	}
 	*to = append(*to, policy.Reason{Code: r.code, Message: text, Outcome: outcome})
 	return err
-}
-
-func (a *activation) truth(e *expression) (bool, error) {
-	v, err := a.eval(e)
-	if err != nil {
-		return false, err
-	}
-	return truthOf(v)
-}
-
-func (a *activation) number(e *expression) (int64, error) {
-	v, err := a.eval(e)
-	if err != nil {
-		return 0, err
-	}
-	return intOf(v)
-}
-
-func (a *activation) words(e *expression) (string, error) {
-	v, err := a.eval(e)
-	if err != nil {
-		return "", err
-	}
-	return textOf(v)
-}
-
-// badResult is the error of a rule that answers with something malformed.
-func badResult(format string, args ...any) error {
-	return &policy.Fault{Code: policy.CodeBadResult, Err: fmt.Errorf(format, args...)}
 }
 
 // hinted adds advice to an error that authors meet often.

@@ -28,7 +28,7 @@ func Load(file string, source []byte, o Options) (*Hook, error) {
 	if o.Name == "" {
 		o.Name = strings.TrimSuffix(path.Base(file), path.Ext(file))
 	}
-	return compile(p, o, doc.Within)
+	return compile(p, o, doc.Within, policy.Samples())
 }
 
 // FolderOptions of loading a folder.

@@ -104,7 +104,7 @@ func TestLoadRefuses(t *testing.T) {
 		"a bad code":               {head + "  when: true\n  effect: deny\n  code: Not A Code\n  message: m\n", `f.yaml:6:9: rules[0].code: rule r: "Not A Code": want 1 to 63 of a-z, 0-9 and -`},
 		"a bad rule name":          {"rules:\n- name: R 1\n  when: true\n  effect: deny\n  message: m\n", `f.yaml:2:9: rules[0].name: "R 1": want 1 to 63 of a-z, 0-9 and -`},
 		"a star within":            {head + "  match: {models: [\"*-mini\"]}\n  when: true\n  effect: deny\n  message: m\n", `f.yaml:4:19: rules[0].match.models: rule r: "*-mini": * may only be the last character`},
-		"an unknown operation":     {head + "  match: {operations: [admit]}\n  when: true\n  effect: deny\n  message: m\n", `f.yaml:4:23: rules[0].match.operations: rule r: "admit" is not an operation`},
+		"an unknown operation":     {head + "  match: {operations: [admit]}\n  when: true\n  effect: deny\n  message: m\n", `f.yaml:4:23: rules[0].match.operations: rule r: "admit" is not an operation: want Admit, Renew, BuildPod or RecordUsage`},
 		"a parameter of text":      {"params: {max: {type: int, default: abc}}\nrules:\n- {name: r, when: true, effect: deny, message: m}\n", `f.yaml:1:9: params: parameter max: want int, have the text "abc"`},
 		"a fraction":               {"params: {max: {type: int, default: 1.5}}\nrules: []\n", "f.yaml:1:36: params.max.default: 1.5: fractions are not supported"},
 		"a plain expression":       {head + "  when: task.modle == \"x\"\n  effect: deny\n  message: m\n", "f.yaml:4:13: rules[0].when: rule r: undefined field 'modle'"},

@@ -3,6 +3,7 @@ package policytest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,7 +43,8 @@ func Apply(changes ...map[string]any) (policy.Input, error) {
 		return policy.Input{}, fmt.Errorf("set: %w", err)
 	}
 	in = in.Complete()
-	return in, in.Check()
+	err = in.Check()
+	return in, err
 }
 
 func strict(text []byte, into any) error {
@@ -58,55 +60,58 @@ func document(value any) (map[string]any, error) {
 		return nil, err
 	}
 	var doc map[string]any
-	return doc, strict(text, &doc)
+	err = strict(text, &doc)
+	return doc, err
 }
 
 // merge applies a change. The budget that policies see is the tightest of
 // budgets, so that a change to it goes to the first of them.
 func merge(doc, change map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(change)) {
-		value, path := change[key], strings.Split(key, ".")
-		target := doc
-		if path[0] == "budget" {
-			first, err := firstBudget(doc)
-			if err != nil {
-				return err
-			}
-			if target, path = first, path[1:]; len(path) == 0 {
-				whole, ok := value.(map[string]any)
-				if !ok {
-					return fmt.Errorf("set %s: want a map", key)
-				}
-				if err := merge(first, whole); err != nil {
-					return err
-				}
-				continue
-			}
-		}
-		if err := put(target, path, value); err != nil {
+		err := putPath(doc, key, change[key])
+		if err != nil {
 			return fmt.Errorf("set %s: %w", key, err)
 		}
 	}
 	return nil
 }
 
+func putPath(doc map[string]any, key string, value any) error {
+	path := strings.Split(key, ".")
+	if path[0] != "budget" {
+		return put(doc, path[0], path[1:], value)
+	}
+	first, err := firstBudget(doc)
+	if err != nil {
+		return err
+	}
+	if len(path) > 1 {
+		return put(first, path[1], path[2:], value)
+	}
+	whole, ok := value.(map[string]any)
+	if !ok {
+		return errors.New("want a map")
+	}
+	return merge(first, whole)
+}
+
 func firstBudget(doc map[string]any) (map[string]any, error) {
 	budgets, ok := doc["budgets"].([]any)
 	if !ok || len(budgets) == 0 {
-		return nil, fmt.Errorf("set budget: there are no budgets")
+		return nil, errors.New("there are no budgets")
 	}
 	first, ok := budgets[0].(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("set budget: the first of budgets is not a map")
+		return nil, errors.New("the first of budgets is not a map")
 	}
 	return first, nil
 }
 
-// put sets a value at a path; maps are merged, and nil removes the key.
-func put(doc map[string]any, path []string, value any) error {
-	key := path[0]
+// put sets a value at a key and the path below it; maps are merged, and nil
+// removes the key.
+func put(doc map[string]any, key string, below []string, value any) error {
 	inner, isMap := doc[key].(map[string]any)
-	if len(path) > 1 {
+	if len(below) > 0 {
 		if !isMap {
 			if doc[key] != nil {
 				return fmt.Errorf("%s is not a map", key)
@@ -114,7 +119,7 @@ func put(doc map[string]any, path []string, value any) error {
 			inner = map[string]any{}
 			doc[key] = inner
 		}
-		return put(inner, path[1:], value)
+		return put(inner, below[0], below[1:], value)
 	}
 	whole, both := value.(map[string]any)
 	switch {
@@ -122,7 +127,7 @@ func put(doc map[string]any, path []string, value any) error {
 		delete(doc, key)
 	case both && isMap:
 		for _, k := range slices.Sorted(maps.Keys(whole)) {
-			if err := put(inner, []string{k}, whole[k]); err != nil {
+			if err := put(inner, k, nil, whole[k]); err != nil {
 				return err
 			}
 		}

@@ -10,6 +10,7 @@ listed(patterns) if {
 }
 
 # METADATA
+# scope: document
 # description: Whether a name is the pattern, or starts like one that ends in *.
 matches(pattern, name) if pattern == name
 

@@ -7,6 +7,7 @@ package bursar.lib.money
 dollars(n) := n * 1000000
 
 # METADATA
+# scope: document
 # description: An amount in millionths as text, with two digits or as many as are needed, say "12.50 USD".
 text(micros) := sprintf("%d.%s USD", [(micros - rest) / 1000000, padded(trim_right(sprintf("%06d", [rest]), "0"))]) if {
 	micros >= 0

@@ -19,11 +19,15 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
+// say writes a line for the person at the terminal. Where that fails there is
+// nobody left to tell.
+func say(to io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(to, format+"\n", args...) }
+
 func run(args []string, out, fault io.Writer) int {
 	flags := flag.NewFlagSet("policytest", flag.ContinueOnError)
 	flags.SetOutput(fault)
 	verbose := flags.Bool("v", false, "print every case")
-	flags.Usage = func() { fmt.Fprintln(fault, "usage: policytest [-v] DIR...") }
+	flags.Usage = func() { say(fault, "usage: policytest [-v] DIR...") }
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -35,11 +39,11 @@ func run(args []string, out, fault io.Writer) int {
 	for _, dir := range flags.Args() {
 		report, err := policytest.Check(context.Background(), os.DirFS(dir), engines.Loaders())
 		if err != nil {
-			fmt.Fprintf(fault, "policytest: %s: %v\n", dir, err)
+			say(fault, "policytest: %s: %v", dir, err)
 			return 2
 		}
 		if err := report.Write(out, *verbose); err != nil {
-			fmt.Fprintln(fault, "policytest:", err)
+			say(fault, "policytest: %v", err)
 			return 2
 		}
 		if !report.Passed() {
