@@ -90,7 +90,7 @@ func (g *Gate[T]) passFence(ctx context.Context, task T, asked budget.Task, now 
 	if !claimed {
 		s.dropUnstored(asked.UID)
 	}
-	d := g.decide(task, asked, now)
+	d := g.decide(ctx, task, asked, now)
 	if !d.Allowed || claimed || s.isStored(asked.UID) {
 		return d, true, nil
 	}
