@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/bursar-dev/bursar/budget"
 	"github.com/bursar-dev/bursar/budget/controller"
 	"github.com/bursar-dev/bursar/usage"
 )
@@ -104,6 +105,9 @@ var host = controller.Host[*AgentTask]{
 			return nil
 		}
 		return usage.Amounts{usage.CostUSD: nano}
+	},
+	Subject: func(t *AgentTask) budget.Subject {
+		return budget.Subject{Agent: pools[t.Spec.Pool].Type, Model: pools[t.Spec.Pool].Model}
 	},
 	Completion: func(_ context.Context, t *AgentTask) (usage.Completion, error) {
 		return usage.Completion{

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -174,4 +175,27 @@ func TestC1_AHoldCountsUntilItsRecordIsSeen(t *testing.T) {
 			t.Fatal("the room was given away between hold and record")
 		}
 	}
+}
+
+// metric gives the value of a metric with these values of its labels, in any order and beside others.
+func (r *replica) metric(t *testing.T, name string, values ...string) float64 {
+	t.Helper()
+	families, err := r.registry.Gather()
+	must(t, err)
+	sum := 0.0
+	for _, family := range families {
+		if family.GetName() != name {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			var have []string
+			for _, label := range m.GetLabel() {
+				have = append(have, label.GetValue())
+			}
+			if !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(have, v) }) {
+				sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	return sum
 }
