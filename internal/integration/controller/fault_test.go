@@ -37,6 +37,9 @@ func TestA6_ABudgetThatCanNotBeEvaluatedBlocksAndSaysSo(t *testing.T) {
 		"a period whose fields do not fit together": {storedPeriod, "True InvalidPeriod", func(w *world) {
 			w.edit(faulty(w), func(o object) { o.(*budgetv1alpha1.TaskBudget).Spec.Period.WeekStart = "" })
 		}},
+		"a zone that is not in the database any more": {storedZone, "True InvalidPeriod", func(w *world) {
+			w.edit(faulty(w), func(o object) { o.(*budgetv1alpha1.TaskBudget).Spec.Period.Timezone = "Europe/Berlin" })
+		}},
 		"a record that can't be read": {storedRecord, "True ListError", func(w *world) {
 			must(w.t, shared.Client.Delete(w.t.Context(), unreadable()))
 		}},

@@ -174,7 +174,7 @@ func TestA12TheWebhookRefuses(t *testing.T) {
 					{Name: "bad", When: `task.model == "opus" && budget.cost.usedPermile > 800`, Effect: "deny", Message: "no opus"},
 				}
 			},
-			`spec.policies[1].when: Invalid value: "task.model == \"opus\" && budget.cost.usedPermile > 800": 1:37: undefined field 'usedPermile'`,
+			`spec.policies[1].when: Invalid value: "task.model == \"opus\" && budget.cost.usedPermile > 800": 1:36: undefined field 'usedPermile'`,
 		},
 	} {
 		bad := newBudget(namespace, name)
