@@ -202,7 +202,11 @@ func (b *Book) help(ctx context.Context, s *shelf, last *claim) error {
 		b.followRecord(tr)
 		return nil
 	}
-	th.Labels = th.Spec.TaskLabels
+	hold, faults := budget.HoldFrom(th)
+	if len(faults) > 0 {
+		return fmt.Errorf("the claim of TaskHold %s can't be read: %w; correct it, or delete it", fenceName, faults.ToAggregate())
+	}
+	th = budget.NewTaskHold(hold, taskOf(th))
 	err = b.client.Create(ctx, th)
 	if apierrors.IsAlreadyExists(err) {
 		err = b.live.Get(ctx, client.ObjectKeyFromObject(th), th)

@@ -25,7 +25,6 @@ func (s *shelf) setBudget(tb *budgetv1alpha1.TaskBudget) bool {
 		return false
 	}
 	rule, _ := budget.Compile(tb, s.compile...) // a fault is in the rule
-	resumeFirstUse(rule, tb)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, ok := s.budgets[tb.Name]; ok {
