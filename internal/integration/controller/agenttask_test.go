@@ -16,7 +16,8 @@ import (
 	"github.com/bursar-dev/bursar/usage"
 )
 
-var agents = schema.GroupVersion{Group: "agents.example.com", Version: "v1"}
+// agents is the group and version of the tasks of examples/taskcontroller, which the manifests name.
+var agents = schema.GroupVersion{Group: "example.bursar.dev", Version: "v1alpha1"}
 
 // AgentTask is the host's own type: the least that a host can have.
 type AgentTask struct {

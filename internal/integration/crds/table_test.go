@@ -37,7 +37,7 @@ func table(t *testing.T, resource, namespace string) (names []string, rows [][]a
 }
 
 // A21: what kubectl get taskbudgets shows, without and with a status, with a cost limit and without.
-func TestBudgetColumns(t *testing.T) {
+func TestA21_BudgetColumns(t *testing.T) {
 	namespace := shared.Namespace(t, nil)
 	for name, spec := range map[string]string{
 		"a-number": `{taskSelector: {}, period: {type: Daily}, maxCostUSD: 12.50}`,
@@ -92,7 +92,7 @@ func TestBudgetColumns(t *testing.T) {
 }
 
 // A21: money is printed as people write it, of records and holds that a Go program has written.
-func TestRecordAndHoldColumns(t *testing.T) {
+func TestA21_RecordAndHoldColumns(t *testing.T) {
 	namespace := shared.Namespace(t, nil)
 	task := usage.Task{UID: types.UID(uid), Namespace: namespace, Name: "fix-bug"}
 	now := time.Now()
@@ -127,7 +127,7 @@ func TestRecordAndHoldColumns(t *testing.T) {
 }
 
 // A21: short names and the category, as kubectl learns them.
-func TestNamesAreDiscovered(t *testing.T) {
+func TestA21_NamesAreDiscovered(t *testing.T) {
 	d, err := discovery.NewDiscoveryClientForConfig(shared.Config)
 	if err != nil {
 		t.Fatal(err)

@@ -122,7 +122,7 @@ const repaired = `{"metadata":{"finalizers":null},"spec":{"taskSelector":{"match
 
 // Objects that were stored when the API server checked less can still be read and told of, still refuse, and can be repaired and
 // removed; they can't be made worse.
-func TestUpgrade(t *testing.T) {
+func TestA6_A21_Upgrade(t *testing.T) {
 	installOlder(t)
 	namespace := shared.Namespace(t, nil)
 	for name, test := range stale {
@@ -170,7 +170,7 @@ func staleBudget(t *testing.T, tb *budgetv1alpha1.TaskBudget, reason, worse stri
 }
 
 // A bad budget that is not repaired can be removed, finalizers and all.
-func TestUpgradeLetsGo(t *testing.T) {
+func TestA21_UpgradeLetsGo(t *testing.T) {
 	installOlder(t)
 	namespace := shared.Namespace(t, nil)
 	objects := []*unstructured.Unstructured{

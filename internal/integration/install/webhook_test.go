@@ -136,7 +136,7 @@ func (h *heard) HandleWarningHeader(_ int, _, text string) {
 }
 
 // A12: bad selectors, and everything else that only Compile knows, are refused on create and on update.
-func TestA12TheWebhookRefuses(t *testing.T) {
+func TestA12_TheWebhookRefuses(t *testing.T) {
 	clean(t)
 	if err := install.Install(t.Context(), shared.Client, install.Options{}); err != nil {
 		t.Fatal(err)
