@@ -30,7 +30,8 @@
 // Every doubt denies. A budget with a fault refuses what it matches, and one
 // whose selector can't be compiled might be for any task of its namespace. Usage
 // that is not known is not zero: the budget says what becomes of it. The zero
-// Decision denies.
+// Decision denies. A budget whose action is Warn only ever warns, also of its own
+// faults: who wants a doubt to deny makes it Block.
 //
 // Policies only tighten. They are asked after the arithmetic, never about what it
 // refuses, and outside of the ledger's lock; then the arithmetic decides again.
@@ -42,6 +43,7 @@
 // # What it does not do
 //
 // It reads no clock, knows no client and starts nothing: the adapters of
-// budget/controller do. It links no policy engine: the host injects its hooks. It does not store holds: whoever admits a task across
-// several processes writes the hold first, see package usage.
+// budget/controller do. It links no policy engine: the host injects its hooks.
+// It does not store holds: whoever admits a task across several processes writes
+// the hold first, see package usage.
 package budget

@@ -109,7 +109,8 @@ func (s *retry) fits(r *Rule, at time.Time) (bool, period.Window, error) {
 
 // opensWithin is the first instant after one without room, and before the
 // window ends, at which holds that expire and records that leave a sliding
-// window have made room.
+// window have made room. It goes from one instant at which something comes in to
+// the next: in between, what is taken only falls.
 func (s *retry) opensWithin(r *Rule, at time.Time, window period.Window) (time.Time, bool, error) {
 	q := s.in.query(r, r.limits[0].Meter)
 	for s.left > 0 {
@@ -118,13 +119,17 @@ func (s *retry) opensWithin(r *Rule, at time.Time, window period.Window) (time.T
 		if err != nil || turns.Next.IsZero() {
 			return time.Time{}, false, err
 		}
-		if turns.Falling {
-			return s.halve(r, at, window, turns.Last)
+		until := turns.Last
+		if !turns.Rise.IsZero() {
+			until = turns.Rise.Add(-time.Nanosecond)
 		}
-		if ends(window) && !turns.Next.Before(window.End) {
+		if opens, ok, err := s.halve(r, at, window, until); ok || err != nil {
+			return opens, ok, err
+		}
+		if turns.Rise.IsZero() || ends(window) && !turns.Rise.Before(window.End) {
 			return time.Time{}, false, nil
 		}
-		at = turns.Next
+		at = turns.Rise
 		var fits bool
 		if fits, window, err = s.fits(r, at); fits || err != nil {
 			return at, fits, err

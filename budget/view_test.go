@@ -89,14 +89,16 @@ type tired struct {
 }
 
 func (l tired) Used(q usage.Query) (usage.Balance, error) {
-	if *l.left--; *l.left < 0 {
+	*l.left--
+	if *l.left < 0 {
 		return usage.Balance{}, errors.New("tired")
 	}
 	return l.History.Used(q)
 }
 
 func (l tired) Turns(q usage.Query) (usage.Turns, error) {
-	if *l.left--; *l.left < 0 {
+	*l.left--
+	if *l.left < 0 {
 		return usage.Turns{}, errors.New("tired")
 	}
 	return l.History.Turns(q)
@@ -177,19 +179,20 @@ func TestTheSearchForRoomEnds(t *testing.T) {
 	}{
 		"records for ever": {
 			sliding, func(q usage.Query) usage.Turns {
-				return usage.Turns{Next: q.At.Add(time.Second), Last: q.At.Add(time.Hour)}
+				next := q.At.Add(time.Second)
+				return usage.Turns{Next: next, Last: q.At.Add(time.Hour), Rise: next}
 			},
-			noon.Add(9_999 * time.Second),
+			noon.Add(5_000 * time.Second),
 		},
 		"a hold without an end": {
-			hourly, func(q usage.Query) usage.Turns {
-				return usage.Turns{Next: noon.Add(1 << 60), Last: noon.Add(1 << 60), Falling: true}
+			hourly, func(usage.Query) usage.Turns {
+				return usage.Turns{Next: noon.Add(1 << 60), Last: noon.Add(1 << 60)}
 			},
 			noon.Truncate(time.Hour).Add(5_000 * time.Hour),
 		},
 		"a ledger that contradicts itself": {
 			sliding, func(usage.Query) usage.Turns {
-				return usage.Turns{Next: noon.Add(1), Last: noon.Add(-1), Falling: true}
+				return usage.Turns{Next: noon.Add(1), Last: noon.Add(-1)}
 			},
 			time.Time{},
 		},

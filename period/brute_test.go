@@ -79,6 +79,7 @@ func thin(changes []int64, most int) []int64 {
 // bruteForce walks the clock for 60 hours to both sides of a change, and gives
 // the number of windows that it held against what it saw.
 func bruteForce(t *testing.T, name string, zone *time.Location, change int64) int {
+	t.Helper()
 	const reach = 60 * 3600
 	from := (change - reach - lookBack) / sample * sample
 	clock := make([]int64, (2*reach+lookBack)/sample)

@@ -110,6 +110,7 @@ func (p *Period) lay(from parts) {
 		p.anchor, p.length = from.anchor.Unix(), from.length
 	case FirstUse, Sliding:
 		p.length = from.length
+	default: // Hourly and Lifetime need no more than they have
 	}
 }
 

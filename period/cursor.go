@@ -66,8 +66,7 @@ func (c *Cursor) miss(now time.Time) (Window, error) {
 // instant, and is newer. The first second of all is left out because it holds the
 // zero time, and the last year because what follows is out of range.
 func (c *Cursor) keep(w Window) {
-	switch c.period.kind {
-	case Sliding, FirstUse, Lifetime:
+	if !c.period.sideBySide() {
 		return
 	}
 	start, end := w.Start.Unix(), w.End.Unix()

@@ -83,7 +83,7 @@ func (e *Error) Unwrap() error {
 // Errors gives every *Error in err's tree, in order, each once; nil when there
 // is none. A caller maps them onto its own kind of field error.
 func Errors(err error) []*Error {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // it walks the whole tree itself, where errors.As stops at the first
 	case nil:
 		return nil
 	case *Error:

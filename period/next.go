@@ -22,9 +22,10 @@ func (p *Period) Next(now time.Time) (time.Time, error) {
 		return time.Time{}, noNext(now, errNoNextNotOpen, "no window is open; one opens at the first admitted use")
 	case Lifetime:
 		return p.nextOfLifetime(now)
+	default:
+		w, err := p.At(now)
+		return w.End, err
 	}
-	w, err := p.At(now)
-	return w.End, err
 }
 
 func (p *Period) nextOfLifetime(now time.Time) (time.Time, error) {
@@ -70,6 +71,7 @@ func (p *Period) Longest() (time.Duration, bool) {
 		return d, true
 	case Hourly:
 		return time.Duration(hour+p.clock.setBack()) * time.Second, true
+	default:
+		return time.Duration(p.labels.longest()+p.clock.setBack()) * time.Second, true
 	}
-	return time.Duration(p.labels.longest()+p.clock.setBack()) * time.Second, true
 }

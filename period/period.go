@@ -41,6 +41,25 @@ func (p *Period) At(now time.Time) (Window, error) {
 	if err := p.check(now); err != nil {
 		return Window{}, err
 	}
+	switch p.kind {
+	case FirstUse:
+		return Window{}, fault("now", instantText(now), ErrNotOpen, "no window is open; one opens at the first admitted use")
+	case Sliding:
+		return p.sliding(now)
+	case Lifetime:
+		return p.lifetime(now)
+	default:
+		return p.fixed(now)
+	}
+}
+
+// sideBySide reports a kind whose windows follow each other without an end.
+func (p *Period) sideBySide() bool {
+	return p.kind != FirstUse && p.kind != Sliding && p.kind != Lifetime
+}
+
+// fixed answers for the kinds whose windows lie side by side.
+func (p *Period) fixed(now time.Time) (Window, error) {
 	u := now.Unix()
 	var start, end int64
 	ok := true
@@ -50,12 +69,6 @@ func (p *Period) At(now time.Time) (Window, error) {
 	case Fixed:
 		start = p.anchor + floorDiv(u-p.anchor, p.length)*p.length
 		end = start + p.length
-	case FirstUse:
-		return Window{}, fault("now", instantText(now), ErrNotOpen, "no window is open; one opens at the first admitted use")
-	case Sliding:
-		return p.sliding(now)
-	case Lifetime:
-		return p.lifetime(now)
 	default:
 		start, end, ok = p.calendar(u)
 	}

@@ -130,8 +130,8 @@ func checkNeighbours(t *testing.T, p *period.Period, w period.Window) {
 
 var (
 	zonePattern     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`)
-	durationPattern = regexp.MustCompile(`^[1-9][0-9]{0,8}[smhdw]$`)
-	timePattern     = regexp.MustCompile(`^([01][0-9]|2[0-3]):[0-5][0-9]$`)
+	durationPattern = regexp.MustCompile(`^[1-9]\d{0,8}[smhdw]$`)
+	timePattern     = regexp.MustCompile(`^([01]\d|2[0-3]):[0-5]\d$`)
 )
 
 // FuzzTimezone demands that exactly the names of the rule reach the source, and

@@ -11,8 +11,9 @@ import (
 )
 
 // everyKind gives a valid spec of each kind.
-func everyKind(t testing.TB) []period.Spec {
-	anchor, end := instant(t, "2026-01-31T09:30:00Z"), instant(t, "2030-01-01T00:00:00Z")
+func everyKind(tb testing.TB) []period.Spec {
+	tb.Helper()
+	anchor, end := instant(tb, "2026-01-31T09:30:00Z"), instant(tb, "2030-01-01T00:00:00Z")
 	const zone = "America/New_York"
 	return []period.Spec{
 		{Type: period.Hourly, Timezone: zone}, {Type: period.Daily, Timezone: zone}, {Type: period.Weekly, Timezone: zone},

@@ -34,7 +34,13 @@ func (p *Period) Resume(prev Window, now time.Time) (Window, error) {
 		return p.At(now)
 	case FirstUse:
 		return p.firstUse(prev, now)
+	default:
+		return p.goOn(prev, now)
 	}
+}
+
+// goOn is Resume for the kinds whose windows lie side by side.
+func (p *Period) goOn(prev Window, now time.Time) (Window, error) {
 	if prev.empty() {
 		return p.At(now)
 	}

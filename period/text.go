@@ -30,7 +30,14 @@ func (p *Period) String() string {
 		return "Every " + p.spec.Duration + " from " + instantText(time.Unix(p.anchor, 0))
 	case FirstUse:
 		return p.spec.Duration + " from first use"
-	case Sliding:
+	default:
+		return p.boundlessText()
+	}
+}
+
+// boundlessText is for the kinds that no window follows.
+func (p *Period) boundlessText() string {
+	if p.kind == Sliding {
 		return "last " + p.spec.Duration
 	}
 	return p.lifetimeText()

@@ -32,8 +32,10 @@ var loaded zoneCache
 
 // location is a ZoneSource. Failures are not remembered: data can be installed.
 func (c *zoneCache) location(name string) (*time.Location, error) {
-	if loc, ok := c.zones.Load(name); ok {
-		return loc.(*time.Location), nil
+	if known, ok := c.zones.Load(name); ok {
+		if loc, ok := known.(*time.Location); ok {
+			return loc, nil
+		}
 	}
 	loc, err := time.LoadLocation(name)
 	if err != nil {

@@ -3,6 +3,7 @@ package period_test
 import (
 	"archive/tar"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,7 +33,7 @@ func readPinned() (zoneData, error) {
 	if err != nil {
 		return zones, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	unzipped, err := gzip.NewReader(file)
 	if err != nil {
 		return zones, err
@@ -40,7 +41,7 @@ func readPinned() (zoneData, error) {
 	contents := map[string][]byte{}
 	for archive := tar.NewReader(unzipped); ; {
 		header, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			slices.Sort(zones.names)
 			return zones, nil
 		}

@@ -11,7 +11,7 @@ import (
 // book is a [Memory] without its lock.
 type book struct {
 	seed     maphash.Seed
-	meters   map[Meter]meterID
+	meters   meterTable
 	tasks    meterID // of Tasks
 	records  recordIndex
 	holds    map[types.UID]*held
@@ -19,43 +19,53 @@ type book struct {
 	accounts map[*Scope]*account
 	items    itemPool
 	scratch  []itemFigure // of the record that is being read
+	sorted   []label      // the labels of what is being entered
 }
 
 // held is a hold that was entered, of a task that has no record.
 type held struct {
 	hold Hold
+	id   itemID
 	item *item
 }
 
-func newBook() book {
-	b := book{
+func newBook() *book {
+	b := &book{
 		seed:   maphash.MakeSeed(),
-		meters: map[Meter]meterID{},
+		meters: meterTable{ids: map[Meter]meterID{}},
 
 		holds:    map[types.UID]*held{},
 		spaces:   map[string]*space{},
 		accounts: map[*Scope]*account{},
 	}
-	b.tasks = b.meter(Tasks)
+	b.records.items = &b.items
+	b.tasks = b.meters.number(Tasks)
 	return b
 }
 
 // Add implements [Ledger].
-func (b *book) Add(r Record) error {
-	if !b.read(&r) {
-		return r.Validate()
+func (b *book) Add(r Record) error { return b.add(&r) }
+
+// add is Add without a copy of the record.
+func (b *book) add(r *Record) error {
+	uid := b.hash(r.UID)
+	slot := b.records.look(uid)
+	if !b.read(r) {
+		return validateRecord(r)
 	}
-	uid, digest := b.hash(r.UID), digestOf(b.seed, &r, b.scratch)
-	if known := b.records.find(uid, r.UID); known != nil {
-		if known.digest != digest || known.set.space.name != r.Namespace || !known.set.equals(r.Labels) {
+	b.sorted = sortLabels(b.sorted[:0], r.Labels)
+	digest := digestOf(b.seed, r, b.scratch)
+	if id, known := b.records.findFrom(slot, uid, r.UID); known {
+		it := b.items.at(id)
+		if it.digest != digest || it.set.space.name != r.Namespace || !slices.Equal(it.set.pairs, b.sorted) {
 			return &ConflictError{Namespace: r.Namespace, Name: r.Name, UID: r.UID}
 		}
 		return nil
 	}
 	b.Release(r.UID)
-	it := b.newRecord(&r, digest)
-	b.records.insert(uid, it)
-	b.attach(it, r.Namespace, r.Labels)
+	id, it := b.newRecord(r, digest)
+	b.records.insert(uid, id)
+	b.attach(id, it, r.Namespace)
 	return nil
 }
 
@@ -87,24 +97,28 @@ func (b *book) renew(h Hold) error {
 }
 
 // Recorded implements [Ledger].
-func (b *book) Recorded(uid types.UID) bool { return b.records.find(b.hash(uid), uid) != nil }
+func (b *book) Recorded(uid types.UID) bool {
+	_, ok := b.records.find(b.hash(uid), uid)
+	return ok
+}
 
 // replace enters a valid hold in the place of the one that its UID has.
 func (b *book) replace(h Hold) {
 	b.Release(h.UID)
 	b.scratch = b.scratch[:0]
 	for meter, amount := range h.Amounts {
-		b.scratch = append(b.scratch, itemFigure{amount: amount, meter: b.meter(meter), code: codeReported, sign: 1})
+		b.scratch = append(b.scratch, itemFigure{amount: amount, meter: b.meters.number(meter), code: codeReported, sign: 1})
 	}
-	it := b.items.take()
+	id, it := b.items.take()
 	it.uid, it.kind = h.UID, kindHold
 	it.setAt(instantOf(h.ExpiresAt))
 	if !h.AdmittedAt.IsZero() {
 		it.setOpened(instantOf(h.AdmittedAt))
 	}
 	it.keep(b.scratch)
-	b.holds[h.UID] = &held{hold: h.Clone(), item: it}
-	b.attach(it, h.Namespace, h.Labels)
+	b.holds[h.UID] = &held{hold: h.Clone(), id: id, item: it}
+	b.sorted = sortLabels(b.sorted[:0], h.Labels)
+	b.attach(id, it, h.Namespace)
 }
 
 // Held implements [Ledger].
@@ -119,19 +133,19 @@ func (b *book) Held(uid types.UID) (Hold, bool) {
 // Release implements [Ledger].
 func (b *book) Release(uid types.UID) {
 	if h, ok := b.holds[uid]; ok {
-		b.detach(h.item)
+		b.detach(h.id, h.item)
 		delete(b.holds, uid)
 	}
 }
 
 func (b *book) remove(uid types.UID) {
 	hash := b.hash(uid)
-	it := b.records.find(hash, uid)
-	if it == nil {
+	id, ok := b.records.find(hash, uid)
+	if !ok {
 		return
 	}
-	b.records.remove(hash, it)
-	b.detach(it)
+	b.records.remove(hash, id)
+	b.detach(id, b.items.at(id))
 }
 
 // Used implements [Ledger].
@@ -172,16 +186,6 @@ func (b *book) lookUp(q *Query) (*counter, int, error) {
 	return a.find(labels.Set(q.Labels)), meter, nil
 }
 
-// meter gives the number of a meter, made new if it has none.
-func (b *book) meter(name Meter) meterID {
-	id, ok := b.meters[name]
-	if !ok {
-		id = meterID(len(b.meters)) //nolint:gosec // far fewer than 2^32 names fit into memory
-		b.meters[name] = id
-	}
-	return id
-}
-
 func (b *book) space(name string) *space {
 	s, ok := b.spaces[name]
 	if !ok {
@@ -191,26 +195,27 @@ func (b *book) space(name string) *space {
 	return s
 }
 
-// attach makes an item count in every scope that its labels match.
-func (b *book) attach(it *item, namespace string, values map[string]string) {
-	set := b.space(namespace).set(hashLabels(b.seed, values), values)
-	set.insert(it)
+// attach makes an item, whose labels are in sorted, count in every scope that
+// they match.
+func (b *book) attach(id itemID, it *item, namespace string) {
+	set := b.space(namespace).set(hashSorted(b.seed, b.sorted), b.sorted)
+	set.insert(id, it)
 	for _, c := range set.class.counters {
 		c.add(it, 1)
 	}
 }
 
 // detach undoes attach and ends the item.
-func (b *book) detach(it *item) {
+func (b *book) detach(id itemID, it *item) {
 	set := it.set
 	for _, c := range set.class.counters {
 		c.add(it, -1)
 	}
-	set.remove(it)
+	set.remove(it, &b.items)
 	if len(set.items) == 0 {
 		set.space.drop(set)
 	}
-	b.items.give(it)
+	b.items.give(id)
 }
 
 // track gives the account of a scope. A new one is charged with all records
@@ -221,12 +226,12 @@ func (b *book) track(s *Scope) *account {
 	}
 	a := newAccount(s)
 	for _, meter := range s.Meters {
-		a.meters = append(a.meters, b.meter(meter))
+		a.meters = append(a.meters, b.meters.number(meter))
 	}
 	b.accounts[s] = a
 	space := b.space(s.Namespace)
 	space.learn(s)
-	space.admit(a)
+	space.admit(a, &b.items)
 	return a
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -89,7 +90,8 @@ func (r *Record) cleanText() {
 	for _, text := range []*string{&r.Name, &r.APIVersion, &r.Kind, &r.Type, &r.Model} {
 		*text = strings.ToValidUTF8(*text, "\uFFFD")
 	}
-	for key, value := range r.Labels {
+	for _, key := range slices.Sorted(maps.Keys(r.Labels)) { // where two become one, always the same
+		value := r.Labels[key]
 		if utf8.ValidString(key) && utf8.ValidString(value) {
 			continue
 		}

@@ -210,6 +210,13 @@ func TestRecordUsageSnapshot(t *testing.T) {
 	if got.Labels["team"] != "red" || *got.TTL != time.Hour {
 		t.Error("the record shares what its caller changed")
 	}
+	c.Labels["\xff"], c.Labels["\xfe"] = "\xff", "b"
+	for range 10 { // the same record each time
+		got, err = usage.RecordUsage(c)
+		if diff := cmp.Diff(map[string]string{"team": "blue", "\uFFFD": "\uFFFD"}, got.Labels); diff != "" || err != nil {
+			t.Fatalf("labels that are no UTF-8: %v (-want +got):\n%s", err, diff)
+		}
+	}
 	c.Hold = heldFor(c, nil)
 	got, err = usage.RecordUsage(c)
 	if err != nil {
@@ -224,17 +231,17 @@ func TestRecordUsageSnapshot(t *testing.T) {
 func TestRecordUsageRefuses(t *testing.T) {
 	negative := -time.Second
 	for reason, change := range map[string]func(*usage.Completion){
-		"uid: required":                       func(c *usage.Completion) { c.Task.UID = "" },
-		"namespace: required":                 func(c *usage.Completion) { c.Task.Namespace = "" },
-		"completionTime: required":            func(c *usage.Completion) { c.CompletionTime = time.Time{} },
-		"completionTime: the year 9999":       func(c *usage.Completion) { c.CompletionTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) },
-		"startTime: the year -4":              func(c *usage.Completion) { c.StartTime = time.Date(-4, 1, 1, 0, 0, 0, 0, time.UTC) },
-		"admittedAt: the year 20000":          func(c *usage.Completion) { c.AdmittedAt = time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC) },
-		`phase: "" is not Succeeded`:          func(c *usage.Completion) { c.Phase = "" },
-		`phase: "Running" is not`:             func(c *usage.Completion) { c.Phase = "Running" },
-		"ttl: -1s is not positive":            func(c *usage.Completion) { c.TTL = &negative },
-		"hold: it is of task \"team-a\" (uid": func(c *usage.Completion) { c.Hold = heldFor(*c, nil); c.Hold.UID = "other" },
-		"hold: it is of task \"team-b\"":      func(c *usage.Completion) { c.Hold = heldFor(*c, nil); c.Hold.Namespace = "team-b" },
+		"uid: required":                                              func(c *usage.Completion) { c.Task.UID = "" },
+		"namespace: required":                                        func(c *usage.Completion) { c.Task.Namespace = "" },
+		"completionTime: required":                                   func(c *usage.Completion) { c.CompletionTime = time.Time{} },
+		"completionTime: the year 9999":                              func(c *usage.Completion) { c.CompletionTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"startTime: the year -4":                                     func(c *usage.Completion) { c.StartTime = time.Date(-4, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"admittedAt: the year 20000":                                 func(c *usage.Completion) { c.AdmittedAt = time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC) },
+		`phase: "" is not Succeeded`:                                 func(c *usage.Completion) { c.Phase = "" },
+		`phase: "Running" is not`:                                    func(c *usage.Completion) { c.Phase = "Running" },
+		"ttl: -1s is not positive":                                   func(c *usage.Completion) { c.TTL = &negative },
+		"hold: it is of task with uid \"other\"":                     func(c *usage.Completion) { c.Hold = heldFor(*c, nil); c.Hold.UID = "other" },
+		"hold: it is of task with uid \"uid-1\" in namespace team-b": func(c *usage.Completion) { c.Hold = heldFor(*c, nil); c.Hold.Namespace = "team-b" },
 	} {
 		c := finished()
 		change(&c)

@@ -43,6 +43,15 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
+func TestCorrectOfARecordThatSaysNothing(t *testing.T) {
+	original := mustRecord(t, finished())
+	original.Usage = nil
+	got := mustCorrect(t, original, usage.Amounts{usage.CostUSD: 4})
+	if diff := cmp.Diff(usage.Figures{usage.CostUSD: reported(4)}, got.Usage); diff != "" || original.Usage != nil {
+		t.Errorf("usage of the correction (-want +got):\n%s\nof the original: %v", diff, original.Usage)
+	}
+}
+
 func TestCorrectRefuses(t *testing.T) {
 	original := mustRecord(t, finished())
 	right := usage.Amounts{usage.CostUSD: 1}

@@ -272,14 +272,14 @@ func after(i instant) instant {
 // turns says how time alone changes the balance.
 func (c *counter) turns(at time.Time) Turns {
 	now := instantOf(at)
-	turns := Turns{Falling: true}
+	var turns Turns
 	if next, ok := c.holds.first(after(now)); ok {
 		turns.note(next.time(), c.holds.last().time())
 	}
 	if c.account.firstUse {
 		if next, last, ok := c.uses.after(now); ok {
 			turns.note(next.time(), last.time())
-			turns.Falling = false
+			turns.Rise = next.time()
 		}
 	}
 	if !c.account.lined || c.account.firstUse {
@@ -291,7 +291,7 @@ func (c *counter) turns(at time.Time) Turns {
 	}
 	if entering, ok := c.records.first(after(now)); ok {
 		turns.note(entering.time(), entering.time())
-		turns.Falling = false
+		turns.Rise = entering.time()
 	}
 	return turns
 }

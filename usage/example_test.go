@@ -53,7 +53,7 @@ func ExampleCompilePrices() {
 	fmt.Println(err)
 	// Output:
 	// 1.19540675 <nil>
-	// 1781487 cacheReadTokens: it is not said whether inputTokens include them
+	// 1781487 cacheReadTokens: it is not said whether inputTokens include them: set Cached of the completion's Tokens to Included or Separate
 }
 
 func ExampleRecordUsage() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Basis says where a figure of a record comes from.
@@ -55,6 +56,23 @@ func (f Figures) Of(m Meter) Figure {
 	return Figure{Basis: Unknown}
 }
 
+// String gives the figures as people read them, sorted by meter: "costUSD 0.25
+// (Reported), inputTokens unknown"; "none" if there are none.
+func (f Figures) String() string {
+	if len(f) == 0 {
+		return "none"
+	}
+	var parts []string
+	for _, m := range f.Meters() {
+		part := string(m) + " unknown"
+		if figure := f[m]; figure.Basis != Unknown {
+			part = fmt.Sprintf("%s %s (%s)", m, m.Format(figure.Amount), figure.Basis)
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
+}
+
 // Amounts gives the figures that are known, without those that only a hold
 // stands for.
 func (f Figures) Amounts() Amounts {
@@ -69,21 +87,13 @@ func (f Figures) Amounts() Amounts {
 
 // validate reports the first figure, by meter, that no record may carry.
 func (f Figures) validate() error {
+	first, fault := Meter(""), error(nil)
 	for m, figure := range f {
-		if figure.validate(m) != nil {
-			return f.firstFault()
+		if err := figure.validate(m); err != nil && (fault == nil || m < first) {
+			first, fault = m, err
 		}
 	}
-	return nil
-}
-
-func (f Figures) firstFault() error {
-	for _, m := range f.Meters() {
-		if err := f[m].validate(m); err != nil {
-			return err
-		}
-	}
-	return nil
+	return fault
 }
 
 func (f Figure) validate(m Meter) error {

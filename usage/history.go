@@ -27,31 +27,52 @@ func (h History) Turns(q Query) (Turns, error) {
 	mine := func(namespace string, set map[string]string) bool {
 		return q.Scope.matches(namespace, labels.Set(set)) && q.Scope.Group(set) == group
 	}
-	turns := Turns{Falling: true}
-	changes := func(at time.Time) bool {
-		if !at.After(q.At) {
-			return false
-		}
-		turns.note(at.UTC(), at.UTC())
-		return true
-	}
+	found := changes{since: q.At}
 	for _, hold := range holds {
 		if mine(hold.Namespace, hold.Labels) {
-			changes(hold.ExpiresAt)
+			found.falls(hold.ExpiresAt)
 		}
 	}
 	if q.Scope.opensAtFirstUse() {
 		for _, use := range usesOf(records, holds, q, mine) {
-			turns.Falling = !changes(use) && turns.Falling
+			found.rises(use)
 		}
 	}
 	if d, sliding := q.Scope.slide(); sliding {
-		for _, r := range records {
-			if mine(r.Namespace, r.Labels) {
-				changes(r.CompletionTime.Add(d))
-				turns.Falling = !changes(r.CompletionTime) && turns.Falling
-			}
+		for _, done := range completionsOf(records, mine) {
+			found.falls(done.Add(d))
+			found.rises(done)
 		}
 	}
-	return turns, nil
+	return found.turns, nil
+}
+
+// changes gathers the instants at which a balance changes.
+type changes struct {
+	since time.Time
+	turns Turns
+}
+
+func (c *changes) falls(at time.Time) {
+	if at.After(c.since) {
+		c.turns.note(at.UTC(), at.UTC())
+	}
+}
+
+func (c *changes) rises(at time.Time) {
+	c.falls(at)
+	if at.After(c.since) && (c.turns.Rise.IsZero() || at.Before(c.turns.Rise)) {
+		c.turns.Rise = at.UTC()
+	}
+}
+
+// completionsOf are the completions of the records that count.
+func completionsOf(records []Record, mine func(string, map[string]string) bool) []time.Time {
+	var done []time.Time
+	for _, r := range records {
+		if mine(r.Namespace, r.Labels) {
+			done = append(done, r.CompletionTime)
+		}
+	}
+	return done
 }

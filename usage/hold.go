@@ -70,7 +70,7 @@ func (h Hold) Live(now time.Time) bool { return now.Before(h.ExpiresAt) }
 // the UID otherwise.
 func describe(namespace, name string, uid types.UID) string {
 	if name == "" {
-		return fmt.Sprintf("%s (uid %s)", Quote(namespace), Quote(string(uid)))
+		return fmt.Sprintf("with uid %s in namespace %s", Quote(string(uid)), clip(namespace))
 	}
 	return fmt.Sprintf("%s/%s (uid %s)", clip(namespace), clip(name), Quote(string(uid)))
 }

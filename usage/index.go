@@ -6,69 +6,82 @@ import "k8s.io/apimachinery/pkg/types"
 // addressing, probed slot by slot. Where a map looks into three places of a
 // large memory to learn that a UID is new and to enter it, this looks into one.
 type recordIndex struct {
+	items *itemPool
 	slots []indexSlot // as many as a power of two
 	count int
 }
 
 type indexSlot struct {
-	hash uint64 // of the UID
-	item *item  // nil in an empty slot
+	hash uint32 // of the UID: its lower half
+	next uint32 // the number after that of the item, 0 in an empty slot
 }
+
+func (s indexSlot) id() itemID { return itemID(s.next - 1) }
 
 // smallestIndex is the number of slots of an index that is not empty.
 const smallestIndex = 16
 
-// find gives the item of a UID with that hash, nil if there is none.
-func (x *recordIndex) find(hash uint64, uid types.UID) *item {
+// find gives the item of a UID with that hash, false if there is none.
+func (x *recordIndex) find(hash uint64, uid types.UID) (itemID, bool) {
+	return x.findFrom(x.look(hash), hash, uid)
+}
+
+// look reads the slot in which a hash is looked for first. In a large index that
+// is far away in memory: whoever looks a while before findFrom need not wait.
+func (x *recordIndex) look(hash uint64) indexSlot {
 	if x.count == 0 {
-		return nil
+		return indexSlot{}
 	}
-	for i := x.home(hash); ; i = x.after(i) {
-		slot := &x.slots[i]
-		if slot.item == nil {
-			return nil
+	return x.slots[x.home(uint32(hash))] //nolint:gosec // its lower half
+}
+
+// findFrom is find with what look has read.
+func (x *recordIndex) findFrom(slot indexSlot, hash uint64, uid types.UID) (itemID, bool) {
+	part := uint32(hash) //nolint:gosec // its lower half
+	for i := x.home(part); slot.next != 0; slot = x.slots[i] {
+		if slot.hash == part && x.items.at(slot.id()).uid == uid {
+			return slot.id(), true
 		}
-		if slot.hash == hash && slot.item.uid == uid {
-			return slot.item
-		}
+		i = x.after(i)
 	}
+	return 0, false
 }
 
 // insert enters the item of a UID that has none.
-func (x *recordIndex) insert(hash uint64, it *item) {
+func (x *recordIndex) insert(hash uint64, id itemID) {
 	if 4*(x.count+1) > 3*len(x.slots) {
 		x.grow()
 	}
-	x.place(hash, it)
+	x.place(indexSlot{uint32(hash), uint32(id) + 1}) //nolint:gosec // the lower half of the hash
 	x.count++
 }
 
 func (x *recordIndex) grow() {
 	before := x.slots
 	x.slots = make([]indexSlot, max(smallestIndex, 2*len(before)))
-	for i := range before {
-		if before[i].item != nil {
-			x.place(before[i].hash, before[i].item)
+	for _, slot := range before {
+		if slot.next != 0 {
+			x.place(slot)
 		}
 	}
 }
 
-func (x *recordIndex) place(hash uint64, it *item) {
-	i := x.home(hash)
-	for x.slots[i].item != nil {
+func (x *recordIndex) place(slot indexSlot) {
+	i := x.home(slot.hash)
+	for x.slots[i].next != 0 {
 		i = x.after(i)
 	}
-	x.slots[i] = indexSlot{hash, it}
+	x.slots[i] = slot
 }
 
 // remove takes an item out that is in. Those that follow without a gap move up,
 // unless that would put them before their home.
-func (x *recordIndex) remove(hash uint64, it *item) {
-	gap := x.home(hash)
-	for x.slots[gap].item != it {
+func (x *recordIndex) remove(hash uint64, id itemID) {
+	gap := x.home(uint32(hash)) //nolint:gosec // its lower half
+	for x.slots[gap].id() != id {
 		gap = x.after(gap)
 	}
-	for i := x.after(gap); x.slots[i].item != nil; i = x.after(i) {
+	for i := x.after(gap); x.slots[i].next != 0; i = x.after(i) {
 		if x.distance(x.home(x.slots[i].hash), i) >= x.distance(gap, i) {
 			x.slots[gap] = x.slots[i]
 			gap = i
@@ -79,7 +92,7 @@ func (x *recordIndex) remove(hash uint64, it *item) {
 }
 
 // home is the slot in which a hash is looked for first.
-func (x *recordIndex) home(hash uint64) int { return int(hash & uint64(len(x.slots)-1)) } //nolint:gosec // less than len
+func (x *recordIndex) home(hash uint32) int { return int(hash) & (len(x.slots) - 1) }
 
 // after is the slot that is looked into after another.
 func (x *recordIndex) after(i int) int { return (i + 1) & (len(x.slots) - 1) }

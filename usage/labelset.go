@@ -1,6 +1,10 @@
 package usage
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+)
 
 // labelSet is a set of labels that records and holds of a namespace share. It
 // implements the Labels of package labels, which selectors match.
@@ -8,22 +12,16 @@ type labelSet struct {
 	space *space
 	hash  uint64
 	next  *labelSet // with the same hash
-	pairs []label
+	pairs []label   // by key
 	class *class
-	items []*item
-	first [1]*item // room for the items of a set that nothing shares
+	items []itemID
+	first [1]itemID // room for the items of a set that nothing shares
 }
 
 type label struct{ key, value string }
 
-func newLabelSet(space *space, hash uint64, labels map[string]string) *labelSet {
-	s := &labelSet{space: space, hash: hash}
-	if len(labels) > 0 {
-		s.pairs = make([]label, 0, len(labels))
-	}
-	for k, v := range labels {
-		s.pairs = append(s.pairs, label{k, v})
-	}
+func newLabelSet(space *space, hash uint64, labels []label) *labelSet {
+	s := &labelSet{space: space, hash: hash, pairs: slices.Clone(labels)}
 	s.items = s.first[:0]
 	return s
 }
@@ -50,41 +48,37 @@ func (s *labelSet) Lookup(key string) (string, bool) {
 	return "", false
 }
 
-// equals reports whether these are the labels of the set.
-func (s *labelSet) equals(labels map[string]string) bool {
-	if len(s.pairs) != len(labels) {
-		return false
-	}
-	for i := range s.pairs {
-		if value, ok := labels[s.pairs[i].key]; !ok || value != s.pairs[i].value {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *labelSet) insert(it *item) {
+func (s *labelSet) insert(id itemID, it *item) {
 	it.set, it.place = s, int32(len(s.items)) //nolint:gosec // far fewer than 2^31 items fit into memory
-	s.items = append(s.items, it)
+	s.items = append(s.items, id)
 }
 
-func (s *labelSet) remove(it *item) {
+func (s *labelSet) remove(it *item, pool *itemPool) {
 	last := len(s.items) - 1
 	s.items[it.place] = s.items[last]
-	s.items[it.place].place = it.place
-	s.items[last] = nil
+	pool.at(s.items[it.place]).place = it.place
 	s.items = s.items[:last]
 }
 
-// hashLabels is a hash that does not depend on the order of a map. Its seed is a
-// secret, so that nobody can make labels that share it; whoever uses it compares
-// the labels all the same.
-func hashLabels(seed maphash.Seed, labels map[string]string) uint64 {
-	sum := uint64(len(labels))
+// sortLabels puts labels in the order of their keys into to.
+func sortLabels(to []label, labels map[string]string) []label {
 	for k, v := range labels {
-		sum += mix(maphash.String(seed, k) + mix(maphash.String(seed, v)))
+		to = append(to, label{k, v})
 	}
-	return sum
+	slices.SortFunc(to, func(a, b label) int { return strings.Compare(a.key, b.key) })
+	return to
+}
+
+// hashSorted is a hash of sorted labels. Its seed is a secret, so that nobody
+// can make labels that share it; whoever uses it compares the labels all the
+// same.
+func hashSorted(seed maphash.Seed, labels []label) uint64 {
+	h := uint64(len(labels))
+	for i := range labels {
+		h = mix(h + maphash.String(seed, labels[i].key))
+		h = mix(h + maphash.String(seed, labels[i].value))
+	}
+	return h
 }
 
 // mix spreads the bits of a hash, so that sums of hashes do not cancel out.

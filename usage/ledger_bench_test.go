@@ -76,7 +76,7 @@ type recordSource struct {
 }
 
 func newRecordSource(total int, unique bool) *recordSource {
-	return &recordSource{random: rand.New(rand.NewPCG(1, 2)), total: total, unique: unique} //nolint:gosec // a fixed sequence, for comparable figures
+	return &recordSource{random: rand.New(rand.NewPCG(1, 2)), total: total, unique: unique} // a fixed sequence, for comparable figures
 }
 
 // take makes the next n records.

@@ -18,7 +18,7 @@ import (
 // It is safe for concurrent use. The zero Memory is an empty ledger.
 type Memory struct {
 	mu   sync.Mutex
-	book book
+	book *book // nil before the first use
 }
 
 var _ Ledger = (*Memory)(nil)
@@ -38,7 +38,7 @@ func NewMemory(scopes ...*Scope) *Memory {
 // lock takes the ledger, and makes it ready for its first use.
 func (m *Memory) lock() {
 	m.mu.Lock()
-	if m.book.meters == nil {
+	if m.book == nil {
 		m.book = newBook()
 	}
 }
@@ -50,14 +50,14 @@ func (m *Memory) lock() {
 func (m *Memory) Do(f func(Ledger)) {
 	m.lock()
 	defer m.mu.Unlock()
-	f(&m.book)
+	f(m.book)
 }
 
 // Add implements [Ledger].
 func (m *Memory) Add(r Record) error {
 	m.lock()
 	defer m.mu.Unlock()
-	return m.book.Add(r)
+	return m.book.add(&r)
 }
 
 // Recorded implements [Ledger].
@@ -135,7 +135,8 @@ func (m *Memory) Len() (records, holds int) {
 }
 
 // Groups lists the groups of a scope that a record or a hold fell into, sorted;
-// "" is the only group of a scope without GroupBy.
+// "" is the only group of a scope without GroupBy. [Scope.GroupLabels] gives the
+// labels that a name stands for.
 func (m *Memory) Groups(s *Scope) []string {
 	m.lock()
 	defer m.mu.Unlock()

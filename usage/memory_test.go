@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -174,6 +175,26 @@ func TestMemoryForgetsAndLearnsAgain(t *testing.T) {
 	}
 }
 
+// Meters beyond the few that a ledger usually has are told apart, too.
+func TestMemoryOfManyMeters(t *testing.T) {
+	var meters []usage.Meter
+	figures := usage.Figures{}
+	for i := range 50 {
+		meter := usage.Meter("m" + strconv.Itoa(i))
+		meters, figures[meter] = append(meters, meter), reported(int64(i))
+	}
+	r := mustRecord(t, finished())
+	r.Usage = figures
+	scope := everything(t, meters...)
+	ledger := usage.NewMemory()
+	fill(t, ledger, []usage.Record{r})
+	for i, meter := range meters {
+		if got, err := ledger.Used(usage.Query{Scope: scope, Meter: meter, At: noon}); err != nil || got.Known != int64(i) {
+			t.Errorf("%s: %+v, %v, want %d", meter, got, err, i)
+		}
+	}
+}
+
 // Many records in no order, in scopes whose windows slide or open at their first
 // use, and many of them deleted again.
 func TestMemoryWithManyRecordsInNoOrder(t *testing.T) {
@@ -188,7 +209,7 @@ func TestMemoryWithManyRecordsInNoOrder(t *testing.T) {
 	}
 	const n = 3000
 	records := newRecordSource(n, false).take(n)
-	random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // a fixed sequence, for a test that fails again
+	random := rand.New(rand.NewPCG(5, 6)) // a fixed sequence, for a test that fails again
 	random.Shuffle(n, func(i, j int) { records[i], records[j] = records[j], records[i] })
 	ledger := usage.NewMemory(scopes...)
 	compare := func(history usage.History) {

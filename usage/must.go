@@ -4,7 +4,7 @@ package usage
 func MustUSD(text string) int64 {
 	nano, err := ParseUSD(text)
 	if err != nil {
-		panic(err)
+		panic(err) //nolint:forbidigo // what a function named Must is for
 	}
 	return nano
 }

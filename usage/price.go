@@ -186,10 +186,10 @@ func (l *PriceList) Cost(model string, tokens Amounts, counts TokenCounts) (int6
 	if err := bill.start(tokens); err != nil {
 		return 0, err
 	}
-	if err := bill.split(InputTokens, counts.Cached, tokens, CacheReadTokens, CacheWriteTokens); err != nil {
+	if err := bill.split(InputTokens, counts.Cached, "Cached", tokens, CacheReadTokens, CacheWriteTokens); err != nil {
 		return 0, err
 	}
-	if err := bill.split(OutputTokens, counts.Reasoning, tokens, ReasoningTokens); err != nil {
+	if err := bill.split(OutputTokens, counts.Reasoning, "Reasoning", tokens, ReasoningTokens); err != nil {
 		return 0, err
 	}
 	return bill.total()
@@ -229,8 +229,9 @@ func (b *bill) start(tokens Amounts) error {
 	return nil
 }
 
-// split puts the parts of a count on the bill, each once.
-func (b *bill) split(whole Meter, inclusion Inclusion, tokens Amounts, parts ...Meter) error {
+// split puts the parts of a count on the bill, each once. The field of
+// TokenCounts says whether they are included.
+func (b *bill) split(whole Meter, inclusion Inclusion, field string, tokens Amounts, parts ...Meter) error {
 	room := tokens[whole]
 	for _, part := range parts {
 		n := tokens[part]
@@ -250,7 +251,7 @@ func (b *bill) split(whole Meter, inclusion Inclusion, tokens Amounts, parts ...
 		case inclusion == Separate:
 			b.tokens[part] = n
 		default:
-			return fmt.Errorf("%d %s: it is not said whether %s include them", n, part, whole)
+			return fmt.Errorf("%d %s: it is not said whether %s include them: set %s of the completion's Tokens to Included or Separate", n, part, whole, field)
 		}
 	}
 	return nil

@@ -57,7 +57,8 @@ type Record struct {
 	// Problems says why figures are unknown.
 	Problems []Problem `json:"problems,omitempty"`
 	// Corrects is the UID of the record that this one corrects; see [Correct].
-	// A correction counts for nothing but the meters that it names.
+	// A correction counts for nothing but the meters that it names. It has the
+	// CompletionTime of that record, so that both leave a window together.
 	Corrects types.UID `json:"corrects,omitempty"`
 	// Replaces are the corrected record's figures for the meters of Usage:
 	// they count no more. Only corrections have it.
@@ -66,6 +67,12 @@ type Record struct {
 	Reason string `json:"reason,omitempty"`
 	// TTL is how long the record is kept after CompletionTime; nil for ever.
 	TTL *time.Duration `json:"ttl,omitempty"`
+}
+
+// String says in one line what the record is of and what it says was spent.
+func (r Record) String() string {
+	return fmt.Sprintf("record of task %s, %s at %s: %s",
+		describe(r.Namespace, r.Name, r.UID), r.Phase, r.CompletionTime.UTC().Format(time.RFC3339), r.Usage)
 }
 
 // Clone returns a copy that shares nothing with r.
@@ -145,16 +152,17 @@ func validateCorrection(r *Record) error {
 }
 
 // Equal reports whether both records say the same: every field counts but
-// Problems, which explain, and TTL, which only says how long to keep it. Two
+// Problems, which explain, and TTL, which only says how long to keep it. Times
+// count in whole seconds, since that is what the API server keeps of them. Two
 // records of one UID that are not Equal are a conflict.
 func (r Record) Equal(other Record) bool {
 	return r.Task == other.Task &&
 		r.Phase == other.Phase &&
 		r.Corrects == other.Corrects &&
 		r.Reason == other.Reason &&
-		r.AdmittedAt.Equal(other.AdmittedAt) &&
-		r.StartTime.Equal(other.StartTime) &&
-		r.CompletionTime.Equal(other.CompletionTime) &&
+		r.AdmittedAt.Unix() == other.AdmittedAt.Unix() &&
+		r.StartTime.Unix() == other.StartTime.Unix() &&
+		r.CompletionTime.Unix() == other.CompletionTime.Unix() &&
 		maps.Equal(r.Labels, other.Labels) &&
 		maps.Equal(r.Usage, other.Usage) &&
 		maps.Equal(r.Replaces, other.Replaces)
@@ -188,7 +196,7 @@ func digestOf(seed maphash.Seed, r *Record, figures []itemFigure) uint64 {
 		h = mix(h)
 	}
 	for _, t := range [...]time.Time{r.AdmittedAt, r.StartTime, r.CompletionTime} {
-		h = mix(mix(h+uint64(t.Unix())) + uint64(t.Nanosecond())) //nolint:gosec // only the bits matter
+		h = mix(h + uint64(t.Unix())) //nolint:gosec // only the bits matter
 	}
 	return h
 }

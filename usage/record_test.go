@@ -34,6 +34,7 @@ func TestRecordValidate(t *testing.T) {
 		"usage: a -1": func(r *usage.Record) {
 			r.Usage["z"], r.Usage["a"], r.Usage["m"] = reported(-1), reported(-1), reported(-1)
 		},
+		"reason: 1025 bytes long, at most 1024":                      func(r *usage.Record) { r.Reason = strings.Repeat("x", 1025) },
 		"ttl: 0s is not positive":                                    func(r *usage.Record) { r.TTL = &zero },
 		"replaces: only a correction replaces":                       func(r *usage.Record) { r.Replaces = usage.Figures{usage.Tasks: reported(1)} },
 		`uid: the correction of "uid-1" must have the UID "uid-1-c"`: func(r *usage.Record) { r.Corrects = r.UID },
@@ -41,9 +42,9 @@ func TestRecordValidate(t *testing.T) {
 		"replaces: tasks -1: must not be negative": func(r *usage.Record) {
 			r.UID, r.Corrects, r.Replaces = "x-c", "x", usage.Figures{usage.Tasks: reported(-1)}
 		},
-		`record of task team-a/fix-bug (uid "uid-1"): phase: "x"`: func(r *usage.Record) { r.Phase = "x" },
-		`record of task "team-a" (uid "uid-1"): phase`:            func(r *usage.Record) { r.Phase, r.Name = "x", "" },
-		`record of task team-a/"a\nb" (uid`:                       func(r *usage.Record) { r.Phase, r.Name = "x", "a\nb" },
+		`record of task team-a/fix-bug (uid "uid-1"): phase: "x"`:    func(r *usage.Record) { r.Phase = "x" },
+		`record of task with uid "uid-1" in namespace team-a: phase`: func(r *usage.Record) { r.Phase, r.Name = "x", "" },
+		`record of task team-a/"a\nb" (uid`:                          func(r *usage.Record) { r.Phase, r.Name = "x", "a\nb" },
 	} {
 		r := mustRecord(t, finished())
 		if err := r.Validate(); err != nil {
@@ -122,7 +123,8 @@ var changes = []struct {
 	{false, func(r *usage.Record) { r.Labels = map[string]string{"team": "blue"} }},
 	{false, func(r *usage.Record) { r.Labels = map[string]string{"red": "team"} }},
 	{false, func(r *usage.Record) { r.Labels = nil }},
-	{false, func(r *usage.Record) { r.CompletionTime = r.CompletionTime.Add(1) }},
+	{false, func(r *usage.Record) { r.CompletionTime = r.CompletionTime.Add(time.Second) }},
+	{false, func(r *usage.Record) { r.CompletionTime = r.CompletionTime.Add(-1) }},
 	{false, func(r *usage.Record) { r.StartTime = r.StartTime.Add(time.Second) }},
 	{false, func(r *usage.Record) { r.AdmittedAt = r.CompletionTime }},
 	{false, func(r *usage.Record) { r.AdmittedAt, r.StartTime = r.StartTime, r.AdmittedAt }},
@@ -143,6 +145,7 @@ var changes = []struct {
 	{true, func(r *usage.Record) { r.Problems = append(r.Problems, usage.Problem{Meter: "x"}) }},
 	{true, func(r *usage.Record) { ttl := time.Minute; r.TTL = &ttl }},
 	{true, func(r *usage.Record) { r.CompletionTime = r.CompletionTime.In(time.FixedZone("x", 3600)) }},
+	{true, func(r *usage.Record) { r.CompletionTime = r.CompletionTime.Add(time.Second - 1) }},
 	{true, func(r *usage.Record) { r.Replaces = usage.Figures{} }},
 	{true, func(r *usage.Record) { *r = r.Clone() }},
 }
@@ -208,4 +211,21 @@ func TestAddComparesRandomRecords(t *testing.T) {
 		}
 		compareAdd(t, draw(), draw())
 	})
+}
+
+func TestARecordSaysInOneLineWhatItIs(t *testing.T) {
+	r := mustRecord(t, finished())
+	r.Usage = usage.Figures{
+		usage.CostUSD:      {Amount: usage.MustUSD("0.25"), Basis: usage.Priced},
+		usage.InputTokens:  {Amount: 7, Basis: usage.Reported},
+		usage.OutputTokens: {Basis: usage.Unknown},
+	}
+	want := `record of task team-a/fix-bug (uid "uid-1"), Succeeded at 2026-03-29T12:00:00Z: ` +
+		"costUSD 0.25 (Priced), inputTokens 7 (Reported), outputTokens unknown"
+	if diff := cmp.Diff(want, r.String()); diff != "" {
+		t.Errorf("String (-want +got):\n%s", diff)
+	}
+	if got := usage.Figures(nil).String(); got != "none" {
+		t.Errorf("no figures: %q, want none", got)
+	}
 }

@@ -10,8 +10,10 @@ import (
 // ResultNames says which of a task's string results report which meter.
 type ResultNames map[string]Meter
 
-// StandardResults are the names under which agents report their usage. The
-// caller gets a map of its own and may add names to it.
+// StandardResults are the names under which agents report their usage:
+// cost-usd in dollars, and in tokens input-tokens, output-tokens,
+// cache-read-tokens, cache-write-tokens and reasoning-tokens. The caller gets a
+// map of its own and may add names to it.
 func StandardResults() ResultNames {
 	return ResultNames{
 		"cost-usd":           CostUSD,

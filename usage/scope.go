@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -46,6 +47,41 @@ type Scope struct {
 // Values that are not plain are quoted, so that no two groups share a name.
 func (s *Scope) Group(set map[string]string) string {
 	return string(s.appendGroup(nil, labels.Set(set)))
+}
+
+// GroupLabels gives the labels that a group's name stands for: what [Scope.Group]
+// names so. Labels that the group lacks are absent. A text that is no name of a
+// group of this scope gives the labels up to where it stops to be one.
+func (s *Scope) GroupLabels(group string) map[string]string {
+	set := map[string]string{}
+	for i, key := range s.GroupBy {
+		if i > 0 {
+			group = strings.TrimPrefix(group, ",")
+		}
+		if rest, missing := strings.CutPrefix(group, "!"+key); missing {
+			group = rest
+			continue
+		}
+		rest, ok := strings.CutPrefix(group, key+"=")
+		if !ok {
+			return set
+		}
+		set[key], group = cutValue(rest)
+	}
+	return set
+}
+
+// cutValue takes the first value off what is left of a group's name.
+func cutValue(text string) (value, rest string) {
+	if quoted, err := strconv.QuotedPrefix(text); err == nil {
+		if value, err := strconv.Unquote(quoted); err == nil {
+			return value, text[len(quoted):]
+		}
+	}
+	if i := strings.IndexByte(text, ','); i >= 0 {
+		return text[:i], text[i:]
+	}
+	return text, ""
 }
 
 func (s *Scope) appendGroup(to []byte, set labels.Labels) []byte {
@@ -166,7 +202,8 @@ type Turns struct {
 	// Next is the earliest instant after the query's at which it changes,
 	// Last the latest; both zero if it never does.
 	Next, Last time.Time
-	// Falling is true when no record and no use is dated ahead of the query,
-	// so that within the window used and held only ever fall.
-	Falling bool
+	// Rise is the earliest instant after the query's at which a record or a use
+	// that is dated ahead comes in; zero if there is none. Before it, and within
+	// the window, used and held only fall.
+	Rise time.Time
 }

@@ -37,6 +37,9 @@ func TestGroupNames(t *testing.T) {
 		if got := s.Group(c.labels); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
+		if got := s.Group(s.GroupLabels(c.want)); got != c.want {
+			t.Errorf("%s: %s stands for labels of %s", name, c.want, got)
+		}
 	}
 }
 
@@ -58,6 +61,9 @@ func TestGroupsNeverShareAName(t *testing.T) {
 		first, second := draw(), draw()
 		if same := s.Group(first) == s.Group(second); same != maps.Equal(first, second) {
 			t.Fatalf("%q and %q: both are in %s: %v", first, second, s.Group(first), same)
+		}
+		if got := s.GroupLabels(s.Group(first)); !maps.Equal(got, first) {
+			t.Fatalf("%s stands for %q, want %q", s.Group(first), got, first)
 		}
 	})
 }
@@ -122,6 +128,31 @@ func TestSumBounds(t *testing.T) {
 	}
 }
 
+// TestSumRefusesWhatItCannotCount: what lacks a part is told, not left out.
+func TestSumRefusesWhatItCannotCount(t *testing.T) {
+	scope := everything(t, usage.CostUSD)
+	record := usage.Record{Task: usage.Task{UID: "u", Namespace: "team-a"}, CompletionTime: noon}
+	hold := usage.Hold{UID: "u", Namespace: "team-a", ExpiresAt: noon}
+	for want, history := range map[string]usage.History{
+		"records[1]: uid: required":            {Records: []usage.Record{record, {Task: usage.Task{Namespace: "team-a"}, CompletionTime: noon}}},
+		"records[0]: namespace: required":      {Records: []usage.Record{{Task: usage.Task{UID: "u"}, CompletionTime: noon}}},
+		"records[0]: completionTime: required": {Records: []usage.Record{{Task: record.Task}}},
+		"records[0]: usage: costUSD -0.000000001: must not be negative": {Records: []usage.Record{{
+			Task: record.Task, CompletionTime: noon, Usage: usage.Figures{usage.CostUSD: reported(-1)},
+		}}},
+		"holds[0]: uid: required":       {Holds: []usage.Hold{{Namespace: "team-a", ExpiresAt: noon}}},
+		"holds[1]: expiresAt: required": {Holds: []usage.Hold{hold, {UID: "v", Namespace: "team-a"}}},
+		"holds[0]: amounts: tasks -1: must not be negative": {Holds: []usage.Hold{{
+			UID: "u", Namespace: "team-a", ExpiresAt: noon, Amounts: usage.Amounts{usage.Tasks: -1},
+		}}},
+	} {
+		got, err := history.Used(usage.Query{Scope: scope, Meter: usage.CostUSD, At: noon})
+		if err == nil || err.Error() != want || got != (usage.Balance{}) {
+			t.Errorf("%+v, %v, want the error %s", got, err, want)
+		}
+	}
+}
+
 func TestSumTakesTheFirstOfAUID(t *testing.T) {
 	scope := everything(t, usage.CostUSD)
 	first, second := finished(), finished()
@@ -156,15 +187,15 @@ func TestHistoryTurns(t *testing.T) {
 		history usage.History
 		want    usage.Turns
 	}{
-		"nothing":             {usage.History{}, usage.Turns{Falling: true}},
-		"another team":        {usage.History{Records: []usage.Record{record(-10, "blue")}}, usage.Turns{Falling: true}},
-		"one that leaves":     {usage.History{Records: []usage.Record{record(-10, "red")}}, usage.Turns{Next: at(50), Last: at(50), Falling: true}},
-		"one that leaves now": {usage.History{Records: []usage.Record{record(-60, "red")}}, usage.Turns{Falling: true}},
-		"two that leave":      {usage.History{Records: []usage.Record{record(-10, "red"), record(-50, "red")}}, usage.Turns{Next: at(10), Last: at(50), Falling: true}},
-		"one that enters":     {usage.History{Records: []usage.Record{record(5, "red")}}, usage.Turns{Next: at(5), Last: at(65)}},
-		"a hold":              {usage.History{Holds: []usage.Hold{hold}}, usage.Turns{Next: at(60), Last: at(60), Falling: true}},
-		"a hold and a record": {usage.History{Holds: []usage.Hold{hold}, Records: []usage.Record{record(-50, "red")}}, usage.Turns{Next: at(10), Last: at(60), Falling: true}},
-		"one that came now":   {usage.History{Records: []usage.Record{record(0, "red")}}, usage.Turns{Next: at(60), Last: at(60), Falling: true}},
+		"nothing":             {usage.History{}, usage.Turns{}},
+		"another team":        {usage.History{Records: []usage.Record{record(-10, "blue")}}, usage.Turns{}},
+		"one that leaves":     {usage.History{Records: []usage.Record{record(-10, "red")}}, usage.Turns{Next: at(50), Last: at(50)}},
+		"one that leaves now": {usage.History{Records: []usage.Record{record(-60, "red")}}, usage.Turns{}},
+		"two that leave":      {usage.History{Records: []usage.Record{record(-10, "red"), record(-50, "red")}}, usage.Turns{Next: at(10), Last: at(50)}},
+		"one that enters":     {usage.History{Records: []usage.Record{record(5, "red")}}, usage.Turns{Next: at(5), Last: at(65), Rise: at(5)}},
+		"a hold":              {usage.History{Holds: []usage.Hold{hold}}, usage.Turns{Next: at(60), Last: at(60)}},
+		"a hold and a record": {usage.History{Holds: []usage.Hold{hold}, Records: []usage.Record{record(-50, "red")}}, usage.Turns{Next: at(10), Last: at(60)}},
+		"one that came now":   {usage.History{Records: []usage.Record{record(0, "red")}}, usage.Turns{Next: at(60), Last: at(60)}},
 	} {
 		q := usage.Query{Scope: scope, Meter: usage.CostUSD, At: noon}
 		ledger := usage.NewMemory(scope)

@@ -23,10 +23,10 @@ func newSpace(name string) *space {
 	return &space{name: name, sets: map[uint64]*labelSet{}, classes: map[string]*class{}}
 }
 
-// set gives the set of labels with that hash, made new if there is none.
-func (s *space) set(hash uint64, labels map[string]string) *labelSet {
+// set gives the set of sorted labels with that hash, made new if there is none.
+func (s *space) set(hash uint64, labels []label) *labelSet {
 	set := s.sets[hash]
-	for set != nil && !set.equals(labels) {
+	for set != nil && !slices.Equal(set.pairs, labels) {
 		set = set.next
 	}
 	if set == nil {
@@ -86,20 +86,18 @@ func (c *class) leave() {
 	}
 }
 
-// learn makes the keys of a scope known. Where one is new, every label set is
-// classified again.
+// learn makes the keys of a scope known.
 func (s *space) learn(scope *Scope) {
-	known := len(s.keys)
-	requirements, _ := scope.Selector.Requirements()
-	for i := range requirements {
-		s.learnKey(requirements[i].Key())
-	}
-	for _, key := range scope.GroupBy {
-		s.learnKey(key)
-	}
-	if len(s.keys) == known {
+	s.ask(addKeys(slices.Clone(s.keys), scope))
+}
+
+// ask changes the keys that scopes ask for. Where they are others than before,
+// every label set is classified again.
+func (s *space) ask(keys []string) {
+	if slices.Equal(s.keys, keys) {
 		return
 	}
+	s.keys = keys
 	before := s.classes
 	s.classes = map[string]*class{}
 	for _, first := range s.sets {
@@ -112,14 +110,28 @@ func (s *space) learn(scope *Scope) {
 	}
 }
 
-func (s *space) learnKey(key string) {
-	if i, known := slices.BinarySearch(s.keys, key); !known {
-		s.keys = slices.Insert(s.keys, i, key)
+// addKeys adds the keys that a scope asks for to sorted ones.
+func addKeys(to []string, scope *Scope) []string {
+	requirements, _ := scope.Selector.Requirements()
+	for i := range requirements {
+		to = addKey(to, requirements[i].Key())
 	}
+	for _, key := range scope.GroupBy {
+		to = addKey(to, key)
+	}
+	return to
+}
+
+func addKey(to []string, key string) []string {
+	i, known := slices.BinarySearch(to, key)
+	if known {
+		return to
+	}
+	return slices.Insert(to, i, key)
 }
 
 // admit charges a new account, whose keys are known, with all that is there.
-func (s *space) admit(a *account) {
+func (s *space) admit(a *account, items *itemPool) {
 	s.accounts = append(s.accounts, a)
 	charged := map[*class]*counter{}
 	for _, first := range s.sets {
@@ -135,19 +147,24 @@ func (s *space) admit(a *account) {
 			if counter == nil {
 				continue
 			}
-			for _, it := range set.items {
-				counter.add(it, 1)
+			for _, id := range set.items {
+				counter.add(items.at(id), 1)
 			}
 		}
 	}
 }
 
-// dismiss takes an account out.
+// dismiss takes an account out, and the keys that nobody else asks for.
 func (s *space) dismiss(a *account) {
 	s.accounts = slices.DeleteFunc(s.accounts, func(other *account) bool { return other == a })
 	for _, class := range s.classes {
 		class.counters = slices.DeleteFunc(class.counters, func(c *counter) bool { return c.account == a })
 	}
+	var keys []string
+	for _, left := range s.accounts {
+		keys = addKeys(keys, left.scope)
+	}
+	s.ask(keys)
 }
 
 // drop takes out a label set that has no items.

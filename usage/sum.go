@@ -36,16 +36,10 @@ func Sum(records []Record, holds []Hold, q Query) (Balance, error) {
 		return Balance{}, err
 	}
 	var total naiveSum
-	for _, r := range records {
-		if open && mine(r.Namespace, r.Labels) && window.Contains(r.CompletionTime) {
-			total.addRecord(r, q)
-		}
+	if open {
+		total.addRecords(records, q, window, mine)
 	}
-	for _, h := range holds {
-		if h.UID != q.Except && h.Live(q.At) && mine(h.Namespace, h.Labels) {
-			total.held.Add(&total.held, big.NewInt(h.amount(q.Meter, q.Scope.Default)))
-		}
-	}
+	total.addHolds(holds, q, mine)
 	balance := total.balance(window)
 	balance.Closed = !open
 	return balance, nil
@@ -132,6 +126,22 @@ func firstOnly(records []Record, holds []Hold) ([]Record, []Hold) {
 type naiveSum struct {
 	known, charged, held big.Int
 	unknown, uncharged   int64
+}
+
+func (s *naiveSum) addRecords(records []Record, q Query, window period.Window, mine func(string, map[string]string) bool) {
+	for _, r := range records {
+		if mine(r.Namespace, r.Labels) && window.Contains(r.CompletionTime) {
+			s.addRecord(r, q)
+		}
+	}
+}
+
+func (s *naiveSum) addHolds(holds []Hold, q Query, mine func(string, map[string]string) bool) {
+	for _, h := range holds {
+		if h.UID != q.Except && h.Live(q.At) && mine(h.Namespace, h.Labels) {
+			s.held.Add(&s.held, big.NewInt(h.amount(q.Meter, q.Scope.Default)))
+		}
+	}
 }
 
 func (s *naiveSum) addRecord(r Record, q Query) {

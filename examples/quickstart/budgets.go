@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/bursar-dev/bursar/budget"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
@@ -51,12 +52,20 @@ func readBudgets(names []string) ([]*budget.Rule, error) {
 // with it; an object in Go may lack its kind, a file may not.
 func compileBudget(doc *document) (*budget.Rule, []error) {
 	manifest, faults := decode[budgetv1alpha1.TaskBudget](doc)
+	if manifest.Kind == "List" {
+		return nil, []error{doc.at(fault{field: "kind", reason: "a List is not read: write each TaskBudget as a document of its own, after a line ---"})}
+	}
 	if len(faults) > 0 {
 		return nil, faults
 	}
 	for _, required := range []struct{ field, got string }{{"apiVersion", manifest.APIVersion}, {"kind", manifest.Kind}} {
 		if required.got == "" {
 			faults = append(faults, doc.at(fault{field: required.field, reason: "required"}))
+		}
+	}
+	for _, problem := range validation.IsDNS1123Subdomain(manifest.Name) {
+		if manifest.Name != "" { // Compile says so
+			faults = append(faults, doc.at(fault{field: "metadata.name", reason: problem}))
 		}
 	}
 	rule, invalid := budget.Compile(&manifest)

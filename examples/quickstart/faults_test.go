@@ -84,11 +84,11 @@ func TestAFaultInAFileIsToldWithItsPlace(t *testing.T) {
 		},
 		"a quantity that is none": {
 			"budgets.yaml", `"10"`, "ten",
-			"budgets.yaml:12: spec.maxCostUSD: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+			`budgets.yaml:12: spec.maxCostUSD: "ten" is no quantity: write a plain decimal, such as 45 or 0.25`,
 		},
 		"a time that is none": {
 			"budgets.yaml", "type: Daily", "type: Lifetime\n    endsAt: tomorrow",
-			`budgets.yaml:11: spec.period.endsAt: parsing time "tomorrow" as "2006-01-02T15:04:05Z07:00": cannot parse "tomorrow" as "2006"`,
+			`budgets.yaml:11: spec.period.endsAt: "tomorrow" is no time: write it in full`,
 		},
 		"a period that does not exist": {
 			"budgets.yaml", "Daily", "Fortnightly",
@@ -121,6 +121,22 @@ func TestAFaultInAFileIsToldWithItsPlace(t *testing.T) {
 		"another kind": {
 			"budgets.yaml", "kind: TaskBudget", "kind: ConfigMap",
 			`budgets.yaml:3: kind: Unsupported value: "ConfigMap": supported values: "TaskBudget"`,
+		},
+		"a list": {
+			"budgets.yaml", "kind: TaskBudget", "kind: List",
+			"budgets.yaml:3: kind: a List is not read: write each TaskBudget as a document of its own, after a line ---",
+		},
+		"a name that no object can have": {
+			"budgets.yaml", "  name: daily\n", "  name: Daily_1\n",
+			"budgets.yaml:5: metadata.name: a lowercase RFC 1123 subdomain must consist of",
+		},
+		"money with its sign": {
+			"budgets.yaml", `"10"`, "$1",
+			`budgets.yaml:12: spec.maxCostUSD: "$1" is no quantity: write a plain decimal, such as 45 or 0.25`,
+		},
+		"a time that is a date": {
+			"budgets.yaml", "timezone: UTC", "startsAt: 2026-01-01",
+			`budgets.yaml:11: spec.period.startsAt: "2026-01-01" is no time: write it in full, such as 2026-01-31T09:00:00Z`,
 		},
 		"no API version": {
 			"budgets.yaml", "apiVersion: bursar.dev/v1alpha1\n", "",
@@ -208,7 +224,7 @@ func TestAFaultInAFileIsToldWithItsPlace(t *testing.T) {
 		},
 		"a start that is no time": {
 			"runs.jsonl", "2026-03-06T10:00:00Z", "10:00",
-			`runs.jsonl:1: startTime: parsing time "10:00"`,
+			`runs.jsonl:1: startTime: "10:00" is no time`,
 		},
 		"a run without a UID": {
 			"runs.jsonl", `"uid":"u1",`, "",

@@ -25,7 +25,7 @@ func (r *report) print(w *bytes.Buffer) error {
 	fmt.Fprintf(w, "%d runs of agents under %d budgets on a simulated clock, %s to %s\n",
 		r.Runs, len(r.Budgets), clock(r.First), clock(r.Last))
 	r.printHeldBack(w)
-	heading(w, "WINDOWS", "used includes what is charged for unknown usage; held is the most at one time")
+	heading(w, "WINDOWS", "used includes what is charged for unknown usage, and passes a limit where runs cost more than they held; peak is the most that was held at one time")
 	for i := range r.Budgets {
 		r.Budgets[i].print(w)
 	}
@@ -42,7 +42,10 @@ func (r *report) print(w *bytes.Buffer) error {
 	return err
 }
 
-func heading(w *bytes.Buffer, title, about string) { fmt.Fprintf(w, "\n%s: %s\n", title, about) }
+func heading(w *bytes.Buffer, title, about string) {
+	fmt.Fprintln(w)
+	wrap(w, title+": "+about)
+}
 
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04Z") }
 
@@ -60,7 +63,7 @@ func (b *budgetReport) print(w *bytes.Buffer) {
 		shown = shown[:maxWindows]
 	}
 	t := table{align: "<<<>><>>>>"}
-	t.add("", "window", "meter", "used", "limit", "", "", "held", "tasks", "unknown")
+	t.add("", "window", "meter", "used", "limit", "", "", "peak", "tasks", "unknown")
 	for _, x := range shown {
 		about := []string{x.Group, b.label(x.Window)}
 		tasks := strconv.Itoa(x.Tasks)

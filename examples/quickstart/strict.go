@@ -8,8 +8,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	kjson "sigs.k8s.io/json"
+
+	"github.com/bursar-dev/bursar/usage"
 )
 
 // decodeStrict reads JSON into a new T. Unknown and repeated fields are faults,
@@ -19,7 +22,7 @@ func decodeStrict[T any](data []byte) (T, []fault) {
 	var into T
 	strict, err := kjson.UnmarshalStrict(data, &into)
 	if err != nil {
-		return into, []fault{locate[T](data, err)}
+		return into, locate[T](data, err)
 	}
 	var faults []fault
 	for _, err := range strict {
@@ -33,63 +36,68 @@ func decodeStrict[T any](data []byte) (T, []fault) {
 	return into, faults
 }
 
-// locate finds the field that can't be read. Types that read themselves, such
+// locate finds the fields that can't be read. Types that read themselves, such
 // as quantities and times, report a fault without its place, so each value is
-// read once more on its own: the first that fails is the culprit.
-func locate[T any](data []byte, err error) fault {
+// read once more on its own: those that fail are the culprits.
+func locate[T any](data []byte, err error) []fault {
 	if isSyntax, offset := kjson.SyntaxErrorOffset(err); isSyntax {
-		return fault{reason: fmt.Sprintf("column %d: %s", offset, plain(err))}
+		return []fault{{reason: fmt.Sprintf("column %d: %s", offset, plain(err, nil))}}
 	}
 	var tree any
 	if json.Unmarshal(data, &tree) != nil {
-		return fault{reason: plain(err)}
+		return []fault{{reason: plain(err, nil)}}
 	}
-	found := fault{reason: plain(err)}
-	eachLeaf("", tree, func(v any) any { return v }, func(path string, alone any) bool {
+	var found []fault
+	eachLeaf("", tree, func(v any) any { return v }, func(path string, leaf, alone any) {
 		text, err := json.Marshal(alone)
 		if err != nil {
-			return true
+			return
 		}
 		var into T
 		if _, err := kjson.UnmarshalStrict(text, &into); err != nil {
-			found = fault{field: path, reason: plain(err)}
-			return false
+			found = append(found, fault{field: path, reason: plain(err, leaf)})
 		}
-		return true
 	})
+	if len(found) == 0 {
+		return []fault{{reason: plain(err, nil)}}
+	}
 	return found
 }
 
-// eachLeaf visits the values of a JSON tree, each as a tree in which nothing
-// else is, until visit returns false.
-func eachLeaf(path string, value any, wrap func(any) any, visit func(path string, alone any) bool) bool {
+// eachLeaf visits the values of a JSON tree, each by itself and as a tree in
+// which nothing else is.
+func eachLeaf(path string, value any, wrap func(any) any, visit func(path string, leaf, alone any)) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			inside := func(leaf any) any { return wrap(map[string]any{key: leaf}) }
-			if !eachLeaf(strings.TrimPrefix(path+"."+key, "."), v[key], inside, visit) {
-				return false
-			}
+			eachLeaf(strings.TrimPrefix(path+"."+key, "."), v[key], inside, visit)
 		}
 		if len(v) > 0 {
-			return true
+			return
 		}
 	case []any:
 		inside := func(leaf any) any { return wrap([]any{leaf}) }
 		for i, element := range v {
-			if !eachLeaf(fmt.Sprintf("%s[%d]", path, i), element, inside, visit) {
-				return false
-			}
+			eachLeaf(fmt.Sprintf("%s[%d]", path, i), element, inside, visit)
 		}
 		if len(v) > 0 {
-			return true
+			return
 		}
 	}
-	return visit(path, wrap(value))
+	visit(path, value, wrap(value))
 }
 
-// plain says what is wrong without the name of a Go type.
-func plain(err error) string {
+// plain says what is wrong with a value without the name of a Go type.
+func plain(err error, value any) string {
+	text, isText := value.(string)
+	_, isTime := errors.AsType[*time.ParseError](err)
+	switch {
+	case isText && isTime:
+		return fmt.Sprintf("%s is no time: write it in full, such as 2026-01-31T09:00:00Z", usage.Quote(text))
+	case isText && strings.Contains(err.Error(), "quantities must match"):
+		return fmt.Sprintf("%s is no quantity: write a plain decimal, such as 45 or 0.25", usage.Quote(text))
+	}
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("want %s, not %s", kindOf(mismatch.Type), mismatch.Value)
 	}

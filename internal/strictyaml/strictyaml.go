@@ -72,8 +72,7 @@ func (d *Document) parse(source []byte) (*yaml.Node, error) {
 
 // explain gives a decoding error the place of its field.
 func (d *Document) explain(err error) policy.LoadError {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		e := d.At(jsonPath(wrong.Field))
 		e.Text = fmt.Sprintf("want %s, have %s", wrong.Type, wrong.Value)
 		return e
@@ -122,7 +121,7 @@ func (d *Document) Within(path string, line, column int) policy.LoadError {
 	node := d.nodes[path]
 	switch {
 	case node == nil || node.Kind != yaml.ScalarNode || line < 1 || column < 1:
-	case node.Style&yaml.LiteralStyle != 0 && node.Line+line-1 < len(d.lines):
+	case node.Style&yaml.LiteralStyle != 0 && node.Line+line <= len(d.lines):
 		e.Line = node.Line + line
 		text := d.lines[e.Line-1]
 		e.Column = len(text) - len(strings.TrimLeft(text, " ")) + column
@@ -166,9 +165,10 @@ func (w *walker) walk(node *yaml.Node, t reflect.Type, path string) any {
 		return out
 	case yaml.ScalarNode:
 		return w.scalar(node, t, path)
+	default:
+		w.fail(node, path, "aliases are not supported")
+		return nil
 	}
-	w.fail(node, path, "aliases are not supported")
-	return nil
 }
 
 var kindNames = map[yaml.Kind]string{yaml.MappingNode: "a map", yaml.SequenceNode: "a list", yaml.ScalarNode: "a single value"}
@@ -246,9 +246,9 @@ func fieldType(t reflect.Type, key string) (reflect.Type, bool) {
 	if t == nil || t.Kind() != reflect.Struct {
 		return element(t), true
 	}
-	for i := range t.NumField() {
-		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name == key {
-			return t.Field(i).Type, true
+	for field := range t.Fields() {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name == key {
+			return field.Type, true
 		}
 	}
 	return nil, false
@@ -256,8 +256,8 @@ func fieldType(t reflect.Type, key string) (reflect.Type, bool) {
 
 func keysOf(t reflect.Type) []string {
 	var keys []string
-	for i := range t.NumField() {
-		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" && name != "-" {
+	for field := range t.Fields() {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" {
 			keys = append(keys, name)
 		}
 	}
