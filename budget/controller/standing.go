@@ -3,8 +3,6 @@ package controller
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/bursar-dev/bursar/budget"
@@ -32,7 +30,10 @@ func (s *shelf) stand(r *budget.Rule, now time.Time) standing {
 	stands := standing{}
 	var taken []budget.Observation
 	for _, group := range s.groups(r) {
-		labels := labelsOf(r.Scope(), group)
+		var labels map[string]string
+		if scope := r.Scope(); scope != nil {
+			labels = scope.GroupLabels(group)
+		}
 		o := budget.Observe(r, s.view(), labels, now)
 		stands.next = earliest(stands.next, s.turn(r, labels, &o, now))
 		if o.Fault != nil || o.Outside != "" || len(r.Scope().GroupBy) == 0 {
@@ -105,39 +106,4 @@ func earliest(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// labelsOf gives labels that fall into a group, by the group's name: the inverse
-// of [usage.Scope.Group].
-func labelsOf(scope *usage.Scope, group string) map[string]string {
-	labels := map[string]string{}
-	if scope == nil {
-		return labels
-	}
-	for _, key := range scope.GroupBy {
-		group = strings.TrimPrefix(group, ",")
-		if rest, missing := strings.CutPrefix(group, "!"+key); missing {
-			group = rest
-			continue
-		}
-		rest, ok := strings.CutPrefix(group, key+"=")
-		if !ok {
-			return labels
-		}
-		labels[key], group = cutValue(rest)
-	}
-	return labels
-}
-
-// cutValue takes the first value off a group's name.
-func cutValue(text string) (value, rest string) {
-	if quoted, err := strconv.QuotedPrefix(text); err == nil {
-		if value, err := strconv.Unquote(quoted); err == nil {
-			return value, text[len(quoted):]
-		}
-	}
-	if i := strings.IndexByte(text, ','); i >= 0 {
-		return text[:i], text[i:]
-	}
-	return text, ""
 }
