@@ -53,11 +53,20 @@ func NewTaskRecord(r usage.Record) *budgetv1alpha1.TaskRecord {
 		}
 		spec.TTLSeconds = &seconds
 	}
-	return &budgetv1alpha1.TaskRecord{
+	record := &budgetv1alpha1.TaskRecord{
 		TypeMeta:   typeMeta("TaskRecord"),
 		ObjectMeta: objectMeta(r.Namespace, r.UID, r.Labels),
 		Spec:       spec,
 	}
+	if cost := r.Usage.Of(usage.CostUSD); cost.Basis != usage.Unknown {
+		showCost(&record.ObjectMeta, cost.Amount)
+	}
+	return record
+}
+
+// showCost puts a cost on an object for people to read.
+func showCost(on *metav1.ObjectMeta, nano int64) {
+	metav1.SetMetaDataAnnotation(on, budgetv1alpha1.CostAnnotation, usage.CostUSD.Format(nano))
 }
 
 // RecordFrom reads a stored record. What can't be read is reported with its
@@ -124,6 +133,9 @@ func NewTaskHold(h usage.Hold, task usage.Task) *budgetv1alpha1.TaskHold {
 	}
 	for _, m := range h.Amounts.Meters() {
 		set(&hold.Spec.Amounts, m, h.Amounts[m])
+	}
+	if nano, known := h.Amounts[usage.CostUSD]; known {
+		showCost(&hold.ObjectMeta, nano)
 	}
 	return hold
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/bursar-dev/bursar/budget"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 )
 
@@ -32,11 +33,13 @@ type Book struct {
 	live    client.Reader // reads from the API server
 	mgr     ctrl.Manager
 	tell    *teller
+	// reviewer decides, by the rules that a shelf has at that moment.
+	reviewer *budget.Reviewer
 
 	synced func() bool // the informers have delivered what there was
 	fresh  atomic.Bool // and what the last leader has written was read
 
-	mu      sync.Mutex
+	mu      sync.Mutex // may be taken while a shelf is locked, never the other way round
 	shelves map[string]*shelf
 	hosts   map[schema.GroupKind]lookUp
 
@@ -66,7 +69,7 @@ func (b *Book) shelf(namespace string) *shelf {
 	defer b.mu.Unlock()
 	s, ok := b.shelves[namespace]
 	if !ok {
-		s = newShelf(namespace)
+		s = newShelf(namespace, b.options.Compile)
 		b.shelves[namespace] = s
 	}
 	return s

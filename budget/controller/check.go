@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/bursar-dev/bursar/budget"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 	"github.com/bursar-dev/bursar/usage"
 )
@@ -145,7 +146,7 @@ func (k *holdKeeper) charge(ctx context.Context, known holding) error {
 	if err != nil {
 		return err
 	}
-	tr, err := k.book.createRecord(ctx, record)
+	tr, err := k.book.createRecord(ctx, &record, budget.Subject{Kind: known.task.Kind}, nil)
 	if err != nil {
 		if terminating(err) {
 			return nil // with its namespace everything goes that could be charged

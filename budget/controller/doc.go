@@ -39,6 +39,15 @@
 //	}
 //	return ctrl.Result{}, r.startPod(ctx, task)
 //
+// Policies are the host's to bring in, with the engine of its choice: CEL inside
+// budgets, and a folder of Rego for all tasks. The same options go to the
+// webhook:
+//
+//	compile := []budget.CompileOption{budget.WithPolicies(cel.CompileRules)}
+//	holder := &policy.Holder{}
+//	book, err := controller.SetupWithManager(ctx, mgr, controller.Options{Compile: compile, Policies: holder})
+//	err = book.ReloadPolicies(ctx, load) // and again when the folder has changed
+//
 // # Laws
 //
 // Hold, then work; record, then the hold is deleted. Whatever a process was doing
@@ -49,6 +58,11 @@
 // Nothing is admitted before the caches have synced, nor when a hold can't be
 // stored. A record or a hold that can't be read makes every budget that it might
 // count in refuse, and the budget says so.
+//
+// Policies only tighten. They are asked where the budgets have room, on a
+// snapshot of the figures and outside of every lock; the arithmetic is made anew
+// before the hold is entered. Each answer comes from one set of policies. One that
+// fails, or was never loaded, refuses.
 //
 // The labels that decide where a task's spend counts are taken down in its
 // TaskHold when it is admitted for the first time. Nothing that a user may edit
@@ -64,6 +78,6 @@
 //
 // # What it does not do
 //
-// It starts no task and stops none, and it knows no policy engine. It does not
-// list anything on the way of an admission.
+// It starts no task and stops none, and it links no policy engine. It does not
+// list anything on the way of an admission, and it watches no folder.
 package controller

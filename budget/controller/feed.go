@@ -147,17 +147,15 @@ func (b *Book) readHoldsOf(ctx context.Context, namespace string) error {
 
 // stored lists the holds that are known to be stored.
 func (b *Book) stored(namespace string) map[client.ObjectKey]struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	keys := map[client.ObjectKey]struct{}{}
-	for name, s := range b.shelves {
-		if namespace != "" && namespace != name {
+	for _, s := range b.all() {
+		if namespace != "" && namespace != s.namespace {
 			continue
 		}
 		s.mu.Lock()
 		for uid, h := range s.holds {
 			if h.stored {
-				keys[types.NamespacedName{Namespace: name, Name: string(uid)}] = struct{}{}
+				keys[types.NamespacedName{Namespace: s.namespace, Name: string(uid)}] = struct{}{}
 			}
 		}
 		s.mu.Unlock()

@@ -90,7 +90,7 @@ func (g *Gate[T]) passFence(ctx context.Context, task T, asked budget.Task, now 
 	if !claimed {
 		s.dropUnstored(asked.UID)
 	}
-	d := g.decide(task, asked, now)
+	d := g.decide(ctx, task, asked, now)
 	if !d.Allowed || claimed || s.isStored(asked.UID) {
 		return d, true, nil
 	}
@@ -202,7 +202,11 @@ func (b *Book) help(ctx context.Context, s *shelf, last *claim) error {
 		b.followRecord(tr)
 		return nil
 	}
-	th.Labels = th.Spec.TaskLabels
+	hold, faults := budget.HoldFrom(th)
+	if len(faults) > 0 {
+		return fmt.Errorf("the claim of TaskHold %s can't be read: %w; correct it, or delete it", fenceName, faults.ToAggregate())
+	}
+	th = budget.NewTaskHold(hold, taskOf(th))
 	err = b.client.Create(ctx, th)
 	if apierrors.IsAlreadyExists(err) {
 		err = b.live.Get(ctx, client.ObjectKeyFromObject(th), th)

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/bursar-dev/bursar/budget"
-	"github.com/bursar-dev/bursar/usage"
+	"github.com/bursar-dev/bursar/policy"
 )
 
 // Gate decides whether tasks of one kind may start. It is safe for concurrent
@@ -54,6 +54,10 @@ type Result struct {
 // not changed; nothing is listed, and nothing is read but what informers have
 // delivered. (Under [Fenced] an admission reads and writes once more.)
 //
+// Policies are asked where the budgets have room: the host's and those of the
+// budgets. What they refuse waits like any other task, with their reason in the
+// condition, and asks again when a policy that holds off says so.
+//
 // The order is hold, then work: start the task only when Admitted is true. A
 // task that is asked for again, because its controller has crashed in between,
 // say, is admitted again with the hold that it has. task is changed as the API
@@ -74,7 +78,7 @@ func (g *Gate[T]) admit(ctx context.Context, task T, now time.Time) (Result, err
 	if !g.book.Ready() {
 		return Result{RequeueAfter: budget.MinRequeue, Decision: unready(asked, now)}, nil
 	}
-	d := g.decide(task, asked, now)
+	d := g.decide(ctx, task, asked, now)
 	if g.book.options.Mode == Fenced && d.Allowed && !g.book.shelf(asked.Namespace).isStored(asked.UID) {
 		var err error
 		if d, err = g.admitFenced(ctx, task, asked, now); err != nil {
@@ -105,25 +109,22 @@ func unready(task budget.Task, now time.Time) budget.Decision {
 	}
 }
 
-// decide decides in the memory of this process.
-func (g *Gate[T]) decide(task T, asked budget.Task, now time.Time) budget.Decision {
+// decide decides in the memory of this process, and notes a task that is refused
+// as one that waits. What has changed between the decision and the note is looked
+// at once more.
+func (g *Gate[T]) decide(ctx context.Context, task T, asked budget.Task, now time.Time) budget.Decision {
 	s := g.book.shelf(asked.Namespace)
-	d, next := s.admit(asked, g.host.identity(task), now, g.host.holdTTL(task), g.inbox)
-	g.book.wakeTimes.at(wakeKey(asked.Namespace), next)
-	return d
-}
-
-// admit reserves, and notes a task that is refused as one that waits.
-func (s *shelf) admit(task budget.Task, ref usage.Task, now time.Time, ttl time.Duration, from *inbox) (budget.Decision, time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	d := s.reserve(task, ref, now, ttl)
+	r := request{task: asked, about: g.host.subject(task), ref: g.host.identity(task), now: now, ttl: g.host.holdTTL(task)}
+	d, moves := s.reserve(ctx, g.book.reviewer, r)
 	if d.Allowed {
-		return d, time.Time{}
+		return d
 	}
-	task.Labels = d.Labels
-	s.await(task, &d, from)
-	return d, now.Add(d.RequeueAfter())
+	r.task.Labels = d.Labels
+	if s.await(&r, &d, g.inbox) != moves {
+		g.book.waker.stir(s.namespace)
+	}
+	g.book.wakeTimes.at(wakeKey(asked.Namespace), now.Add(d.RequeueAfter()))
+	return d
 }
 
 // refuse tells a task why it waits.
@@ -146,13 +147,15 @@ func (g *Gate[T]) refuse(ctx context.Context, task T, d *budget.Decision) error 
 		return err
 	}
 	s.tell(task.GetUID(), mark, task.GetResourceVersion())
-	log.FromContext(ctx).Info("Task waits for a budget", "reason", d.Reason(), "message", d.Message())
+	log.FromContext(ctx).Info("Task waits for a budget", "reason", d.Reason(), "message", d.Message(), "policies", revisionOf(d.Policy))
 	g.book.tell.blocked(task, d)
 	return nil
 }
 
 // start stores what an admission rests on, and takes the condition off.
 func (g *Gate[T]) start(ctx context.Context, task T, d budget.Decision) (Result, error) {
+	s := g.book.shelf(task.GetNamespace())
+	again := s.isStored(task.GetUID())
 	hold, err := g.book.storeHold(ctx, d.Hold.UID, d.At, task.GetNamespace())
 	if err != nil {
 		return Result{Decision: d}, err
@@ -164,7 +167,10 @@ func (g *Gate[T]) start(ctx context.Context, task T, d budget.Decision) (Result,
 	if err != nil {
 		return Result{Decision: d}, err
 	}
-	g.book.shelf(task.GetNamespace()).stopWaiting(task.GetUID())
+	s.stopWaiting(task.GetUID())
+	if !again && len(d.Warnings) > 0 {
+		g.book.tell.warned(task, d.Warnings)
+	}
 	if waited {
 		log.FromContext(ctx).Info("Task is admitted after it has waited", "message", d.Message())
 		g.book.tell.admitted(task, &d)
@@ -181,6 +187,23 @@ func (g *Gate[T]) Release(ctx context.Context, task T) error {
 		return fmt.Errorf("release %s %s: %w", g.host.gvk.Kind, client.ObjectKeyFromObject(task), err)
 	}
 	return nil
+}
+
+// Pod asks policies for caps on the size of a task's pod, which the Pod of
+// [Host.Subject] says, before the pod is built: give the verdict to
+// [github.com/bursar-dev/bursar/podspec.Heed]. Where the task has a hold, it is
+// judged by the labels that were taken down at its admission.
+func (g *Gate[T]) Pod(ctx context.Context, task T) policy.Verdict {
+	if !g.book.Ready() {
+		return policy.Refuse(policy.CodeNotReady, ErrNotReady.Error())
+	}
+	asked := g.gather(task)
+	s := g.book.shelf(asked.Namespace)
+	if known, _, ok := s.held(asked.UID); ok {
+		asked.Labels = known.hold.Labels
+	}
+	in := budget.Input{Task: asked, Ledger: glance{s}, Now: g.book.options.Clock.Now()}
+	return g.book.reviewer.Pod(ctx, in, g.host.subject(task))
 }
 
 // Wakeups is a source for the controller of the host: it enqueues the tasks

@@ -66,7 +66,7 @@ func (b *Book) renewHold(ctx context.Context, wanted *budgetv1alpha1.TaskHold, n
 		return found, nil
 	}
 	labels := found.Spec.TaskLabels // the snapshot stands
-	found.Spec = wanted.Spec
+	found.Spec, found.Annotations = wanted.Spec, wanted.Annotations
 	found.Spec.TaskLabels = labels
 	return found, b.client.Update(ctx, found)
 }

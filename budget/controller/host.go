@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/bursar-dev/bursar/budget"
 	"github.com/bursar-dev/bursar/usage"
 )
 
@@ -38,6 +39,10 @@ type Host[T client.Object] struct {
 	Labels func(task T) map[string]string
 	// Estimate is what the task is expected to spend; nil for no estimate.
 	Estimate func(task T) usage.Amounts
+	// Subject is what policies are told of the task beside its labels and
+	// budgets: who works on it, with which model, its priority, the size of its
+	// pod. Nil where policies need no more; an empty Kind is filled in.
+	Subject func(task T) budget.Subject
 	// HoldTTL is how long the task's hold counts at most; nil, or a time that is
 	// not positive, for the HoldTTL of [Options].
 	HoldTTL func(task T) time.Duration
@@ -147,6 +152,17 @@ func (h *bound[T]) estimate(task T) usage.Amounts {
 		return nil
 	}
 	return h.Estimate(task)
+}
+
+func (h *bound[T]) subject(task T) budget.Subject {
+	var about budget.Subject
+	if h.Subject != nil {
+		about = h.Subject(task)
+	}
+	if about.Kind == "" {
+		about.Kind = h.gvk.Kind
+	}
+	return about
 }
 
 func (h *bound[T]) holdTTL(task T) time.Duration {

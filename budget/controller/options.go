@@ -9,6 +9,9 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/bursar-dev/bursar/budget"
+	"github.com/bursar-dev/bursar/policy"
 )
 
 // Mode says how admissions of several replicas keep out of each other's way.
@@ -54,6 +57,19 @@ type Options struct {
 	Namespaces []string
 	// Orphans is ChargeOrphans unless it is set.
 	Orphans Orphans
+	// Compile are the options with which budgets are compiled. With
+	// budget.WithPolicies(cel.CompileRules) budgets may carry policies in CEL;
+	// without it, one that has any is Degraded, and refuses. Give the same to
+	// the webhook.
+	Compile []budget.CompileOption
+	// Policies are those of the host, asked about every task beside those of
+	// its budgets: a policy.Set, say, or a policy.Holder, for policies from a
+	// folder that changes ([Book.ReloadPolicies]). Nil for none.
+	Policies policy.Hook
+	// PolicyTimeout bounds how long the policies of a task's budgets may take
+	// together, and Policies too if it is neither a policy.Set nor a
+	// policy.Holder; policy.DefaultTimeout unless it is set.
+	PolicyTimeout time.Duration
 	// HoldTTL is how long a hold counts when its task is never heard of again;
 	// 24 hours unless it is set. It should exceed the longest run of a task:
 	// what an expired hold had set aside is free again.
@@ -118,11 +134,14 @@ func (o Options) validate() error {
 	}
 	for name, d := range map[string]time.Duration{
 		"holdTTL": o.HoldTTL, "recordTTL": o.RecordTTL,
-		"statusInterval": o.StatusInterval, "sweepInterval": o.SweepInterval,
+		"statusInterval": o.StatusInterval, "sweepInterval": o.SweepInterval, "policyTimeout": o.PolicyTimeout,
 	} {
 		if d < 0 {
 			faults = append(faults, fmt.Errorf("options: %s %s is negative", name, d))
 		}
+	}
+	if _, err := budget.NewReviewer(o.Policies, budget.ReviewerOptions{}); err != nil {
+		faults = append(faults, fmt.Errorf("options: policies: %w", err))
 	}
 	return errors.Join(faults...)
 }

@@ -26,7 +26,8 @@ const (
 //
 // A task is rejected where its own description is faulty, a limit that refuses
 // is zero, its estimate exceeds a whole limit, or a budget's life has ended. A
-// budget that can't be evaluated is a fault of the budget: the task retries.
+// budget that can't be evaluated is a fault of the budget, and a policy may say
+// something else when figures move or the policies change: the task retries.
 func Check(d *budget.Decision) (state CheckState, after time.Duration) {
 	switch {
 	case d.Allowed:

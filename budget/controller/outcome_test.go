@@ -11,6 +11,7 @@ import (
 	"github.com/bursar-dev/bursar/budget"
 	"github.com/bursar-dev/bursar/budget/controller"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+	"github.com/bursar-dev/bursar/policy"
 	"github.com/bursar-dev/bursar/usage"
 )
 
@@ -64,6 +65,12 @@ func TestCheckMapsADecisionOntoAQueuesStates(t *testing.T) {
 		"the budget is faulty": {decision(t, "5", "1", "0", func(s *budgetv1alpha1.TaskBudgetSpec) {
 			s.Period.Timezone = "Mars/Olympus"
 		}), controller.CheckRetry, 5 * time.Minute},
+		"a policy holds off": {&budget.Decision{
+			At: noon, RetryAt: noon.Add(90 * time.Second), Policy: &policy.Verdict{Outcome: policy.Hold, RetryAfter: 90 * time.Second},
+		}, controller.CheckRetry, 90 * time.Second},
+		"a policy denies, and may say something else when figures move": {
+			&budget.Decision{At: noon, Policy: &policy.Verdict{Outcome: policy.Deny}}, controller.CheckRetry, 5 * time.Minute,
+		},
 		"the task is faulty":         {&budget.Decision{Fault: "estimate: negative"}, controller.CheckRejected, 0},
 		"the caches have not synced": {&budget.Decision{Fault: controller.ErrNotReady.Error()}, controller.CheckRetry, 5 * time.Minute},
 		"nobody has decided":         {&budget.Decision{}, controller.CheckRetry, 5 * time.Minute},

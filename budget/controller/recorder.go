@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -70,7 +71,8 @@ func NewRecorder[T client.Object](b *Book, h Host[T]) (*Recorder[T], error) {
 // not recorded again, and costs no API call.
 //
 // The record carries the labels that the hold has taken down at the admission,
-// whatever became of the task's labels since. It counts at once.
+// whatever became of the task's labels since. It counts at once. Policies see it
+// before it is written, to warn or to label it; nothing that they say blocks it.
 //
 // An error means that the task has to be recorded yet; it is safe to try again,
 // and the host must: keep the task, with a finalizer say, until Record returns
@@ -97,7 +99,7 @@ func (r *Recorder[T]) record(ctx context.Context, task T) error {
 		return err
 	}
 	if standing == nil {
-		standing, err = r.create(ctx, completion)
+		standing, err = r.create(ctx, task, completion)
 		if err != nil {
 			return err
 		}
@@ -124,7 +126,7 @@ func (r *Recorder[T]) complete(ctx context.Context, task T) (usage.Completion, e
 
 // create writes the record, and gives the one that stands: another one, if there
 // is one already.
-func (r *Recorder[T]) create(ctx context.Context, c usage.Completion) (*budgetv1alpha1.TaskRecord, error) {
+func (r *Recorder[T]) create(ctx context.Context, task T, c usage.Completion) (*budgetv1alpha1.TaskRecord, error) {
 	hold, err := r.book.findHold(ctx, c.Task)
 	if err != nil {
 		return nil, err
@@ -135,7 +137,7 @@ func (r *Recorder[T]) create(ctx context.Context, c usage.Completion) (*budgetv1
 	if err != nil {
 		return nil, err
 	}
-	tr, err := r.book.createRecord(ctx, record)
+	tr, err := r.book.createRecord(ctx, &record, r.host.subject(task), task)
 	if err != nil {
 		return nil, err
 	}
@@ -240,9 +242,12 @@ func (b *Book) findHold(ctx context.Context, task usage.Task) (*usage.Hold, erro
 }
 
 // createRecord stores a record and enters it in the book. Where there is one
-// already, that one stands.
-func (b *Book) createRecord(ctx context.Context, record usage.Record) (*budgetv1alpha1.TaskRecord, error) {
-	tr := budget.NewTaskRecord(record)
+// already, that one stands. What policies say of it is told on an object, nil for
+// the record itself.
+func (b *Book) createRecord(ctx context.Context, record *usage.Record, about budget.Subject, on runtime.Object) (*budgetv1alpha1.TaskRecord, error) {
+	tr := budget.NewTaskRecord(*record)
+	verdict := b.review(ctx, record, about)
+	kept := budget.LabelRecord(tr, verdict)
 	err := b.client.Create(ctx, tr)
 	if apierrors.IsAlreadyExists(err) {
 		tr, err = b.findRecord(ctx, b.live, record.Task)
@@ -250,7 +255,11 @@ func (b *Book) createRecord(ctx context.Context, record usage.Record) (*budgetv1
 			err = errors.New("its TaskRecord was deleted while it was read")
 		}
 	} else if err == nil {
-		b.tell.recorded(&record)
+		b.tell.recorded(record)
+		if on == nil {
+			on = tr
+		}
+		b.heed(ctx, on, &verdict, kept)
 	}
 	if err != nil {
 		return nil, err

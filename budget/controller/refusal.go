@@ -13,9 +13,10 @@ import (
 )
 
 // fingerprint says what of a refusal a person would act on: which budgets
-// refuse, for which group, why, at which limit, and until when. The running
-// figures are no part of it, so that a record does not rewrite the status of
-// every task that waits. It is "" for an admission.
+// refuse, for which group, why, at which limit, and until when; which policies
+// refuse, and with which code. The running figures are no part of it, nor are the
+// words of policies, so that a record does not rewrite the status of every task
+// that waits. It is "" for an admission.
 func fingerprint(d *budget.Decision) string {
 	if d.Allowed {
 		return ""
@@ -36,6 +37,12 @@ func fingerprint(d *budget.Decision) string {
 			}
 		}
 	}
+	if d.PolicyRefuses() {
+		for i := range d.Policy.Reasons {
+			r := &d.Policy.Reasons[i]
+			fmt.Fprintf(&text, "|%q %s %s", r.Policy, r.Outcome, r.Code)
+		}
+	}
 	return text.String()
 }
 
@@ -50,11 +57,18 @@ func standsStill(v *budget.Verdict) bool {
 // changed. A wrong answer costs one write, or leaves older figures in a message.
 var running = regexp.MustCompile(`(used|held|for|of|ends at) \d[\d.TZ:-]*`)
 
+// digits are the figures in the words of policies.
+var digits = regexp.MustCompile(`\d+`)
+
 // tells reports whether a condition tells of a refusal already.
 func tells(old, refusal *metav1.Condition) bool {
+	figures, kept := running, "$1"
+	if refusal.Reason == budget.ReasonPolicyDenied || refusal.Reason == budget.ReasonPolicyHold {
+		figures, kept = digits, "" // policies have words of their own
+	}
 	return old != nil && old.Status == refusal.Status && old.Reason == refusal.Reason &&
 		old.ObservedGeneration == refusal.ObservedGeneration &&
-		running.ReplaceAllString(old.Message, "$1") == running.ReplaceAllString(refusal.Message, "$1")
+		figures.ReplaceAllString(old.Message, kept) == figures.ReplaceAllString(refusal.Message, kept)
 }
 
 // blocked gives the BudgetBlocked condition that a task carries, nil if it has

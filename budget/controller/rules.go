@@ -21,15 +21,13 @@ type shelved struct {
 // setBudget enters a budget as it is stored now and reports whether that changed
 // any rule. A change of its status alone does not.
 func (s *shelf) setBudget(tb *budgetv1alpha1.TaskBudget) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known, ok := s.budgets[tb.Name]
-	if ok && known.uid == tb.UID && known.generation == tb.Generation {
+	if s.rule(tb) != nil {
 		return false
 	}
-	rule, _ := budget.Compile(tb) // a fault is in the rule
-	resumeFirstUse(rule, tb)
-	if ok {
+	rule, _ := budget.Compile(tb, s.compile...) // a fault is in the rule
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := s.budgets[tb.Name]; ok {
 		s.ledger.Forget(known.rule.Scope())
 	}
 	s.budgets[tb.Name] = shelved{rule: rule, uid: tb.UID, generation: tb.Generation}
@@ -56,15 +54,14 @@ func (s *shelf) arrange() {
 		rules = append(rules, b.rule)
 	}
 	slices.SortFunc(rules, func(a, b *budget.Rule) int { return strings.Compare(a.Name().Name, b.Name().Name) })
-	s.rules = rules
+	s.rules.Store(&rules)
+	s.moves++
 }
 
 // matching lists the rules for tasks with these labels.
 func (s *shelf) matching(set labels.Set) []*budget.Rule {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	var list []*budget.Rule
-	for _, r := range s.rules {
+	for _, r := range s.all() {
 		if r.Matches(s.namespace, set) {
 			list = append(list, r)
 		}
@@ -74,9 +71,10 @@ func (s *shelf) matching(set labels.Set) []*budget.Rule {
 
 // all lists the rules.
 func (s *shelf) all() []*budget.Rule {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.rules
+	if rules := s.rules.Load(); rules != nil {
+		return *rules
+	}
+	return nil
 }
 
 // rule gives the rule of a budget as it is in a generation, nil if that is not

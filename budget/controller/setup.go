@@ -9,6 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/bursar-dev/bursar/budget"
 )
 
 // +kubebuilder:rbac:groups=bursar.dev,resources=taskbudgets,verbs=get;list;watch
@@ -75,6 +77,13 @@ func newBook(mgr ctrl.Manager, o Options) (*Book, error) {
 		synced:  func() bool { return false },
 		shelves: map[string]*shelf{}, hosts: map[schema.GroupKind]lookUp{},
 		statuses: newInbox(), expiries: newInbox(), checks: newInbox(),
+	}
+	b.reviewer, err = budget.NewReviewer(o.Policies, budget.ReviewerOptions{
+		Timeout: o.PolicyTimeout,
+		Rules:   func(namespace string) []*budget.Rule { return b.shelf(namespace).all() },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("bursar: policies: %w", err)
 	}
 	b.waker = newWaker(b)
 	b.statusTimes = newTimetable(o.Clock, b.statuses.add)

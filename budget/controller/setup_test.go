@@ -10,6 +10,7 @@ import (
 
 	"github.com/bursar-dev/bursar/budget/controller"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+	"github.com/bursar-dev/bursar/policy"
 )
 
 func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
@@ -19,6 +20,9 @@ func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
 		`orphans "Adopt"`:         {Orphans: "Adopt"},
 		"holdTTL -1s is negative": {HoldTTL: -time.Second},
 		"recordTTL -1s":           {RecordTTL: -time.Second},
+		"policyTimeout -1s":       {PolicyTimeout: -time.Second},
+		"the holder of policies":  {Policies: (*policy.Holder)(nil)},
+		`name ""`:                 {Policies: policy.Func("", nil)},
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()

@@ -3,7 +3,7 @@ package controller
 import (
 	"fmt"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,16 +18,20 @@ import (
 // record of one never touches a hold of another.
 type shelf struct {
 	namespace string
+	compile   []budget.CompileOption
+	rules     atomic.Pointer[[]*budget.Rule] // of budgets, by name; replaced, never changed
 
 	mu      sync.Mutex
 	ledger  *usage.Memory
 	budgets map[string]shelved
-	rules   []*budget.Rule // of budgets, by name; replaced, never changed
 	holds   map[types.UID]*holding
 	// unread are records and holds that can't be read, by kind and name, with
 	// the labels that say which budgets they might count in.
 	unread  map[string]labels.Set
 	waiting map[waiterKey]*waiter
+	// moves counts the changes of rules, records and holds, and looks how often
+	// those that wait were looked at.
+	moves, looks uint64
 	// caughtUp is the claim up to which all holds are known, under [Fenced].
 	caughtUp types.UID
 }
@@ -47,9 +51,10 @@ type holding struct {
 	vanished bool
 }
 
-func newShelf(namespace string) *shelf {
+func newShelf(namespace string, compile []budget.CompileOption) *shelf {
 	return &shelf{
 		namespace: namespace,
+		compile:   compile,
 		ledger:    usage.NewMemory(),
 		budgets:   map[string]shelved{},
 		holds:     map[types.UID]*holding{},
@@ -64,6 +69,7 @@ func (s *shelf) setRecord(tr *budgetv1alpha1.TaskRecord) {
 	record, faults := budget.RecordFrom(tr)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.moves++
 	key := "TaskRecord " + tr.Name
 	if len(faults) > 0 {
 		s.unread[key] = labels.Set(tr.Spec.TaskLabels)
@@ -81,6 +87,7 @@ func (s *shelf) setRecord(tr *budgetv1alpha1.TaskRecord) {
 func (s *shelf) dropRecord(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.moves++
 	delete(s.unread, "TaskRecord "+name)
 	s.ledger.Remove(types.UID(name))
 }
@@ -90,6 +97,7 @@ func (s *shelf) setHold(th *budgetv1alpha1.TaskHold) {
 	hold, faults := budget.HoldFrom(th)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.moves++
 	key := "TaskHold " + th.Name
 	if len(faults) > 0 {
 		s.unread[key] = labels.Set(th.Spec.TaskLabels)
@@ -134,6 +142,7 @@ func taskOf(th *budgetv1alpha1.TaskHold) usage.Task {
 func (s *shelf) vanish(name string) (counts bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.moves++
 	delete(s.unread, "TaskHold "+name)
 	uid := types.UID(name)
 	known, ok := s.holds[uid]
@@ -155,6 +164,7 @@ func (s *shelf) drop(uid types.UID) {
 }
 
 func (s *shelf) release(uid types.UID) {
+	s.moves++
 	s.ledger.Release(uid)
 	delete(s.holds, uid)
 }
@@ -170,41 +180,6 @@ func (s *shelf) held(uid types.UID) (h holding, recorded, ok bool) {
 	}
 	_, counts := s.ledger.Held(uid)
 	return *known, !counts, true
-}
-
-// reserve decides on a task and sets its estimate aside if it is admitted. The
-// labels of a hold that the task has stand in for its own: they were taken down
-// at its admission, and nothing that is edited later moves its spend.
-//
-// The shelf is locked.
-func (s *shelf) reserve(task budget.Task, ref usage.Task, now time.Time, ttl time.Duration) budget.Decision {
-	known, ok := s.holds[task.UID]
-	if ok {
-		task.Labels = known.hold.Labels
-	}
-	d := budget.Reserve(s, budget.Input{Task: task, Rules: s.rules, Now: now}, ttl)
-	if d.Hold == nil || ok && known.hold.Live(now) {
-		return d
-	}
-	hold, faults := budget.HoldFrom(budget.NewTaskHold(*d.Hold, ref)) // as it will be stored
-	var err error
-	if len(faults) > 0 {
-		err = faults.ToAggregate()
-	} else {
-		err = s.ledger.Renew(hold)
-	}
-	if err != nil {
-		s.release(task.UID)
-		return budget.Decision{Task: d.Task, At: d.At, Fault: "the hold can't be stored: " + err.Error()}
-	}
-	d.Hold = &hold
-	s.holds[task.UID] = &holding{hold: hold, task: ref}
-	return d
-}
-
-// Do implements [budget.Store]: the shelf is locked by its caller.
-func (s *shelf) Do(f func(usage.Ledger)) {
-	s.ledger.Do(func(ledger usage.Ledger) { f(clouded{ledger, s}) })
 }
 
 // view answers questions about the ledger while the shelf is locked.

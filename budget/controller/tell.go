@@ -2,6 +2,7 @@ package controller
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/bursar-dev/bursar/budget"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+	"github.com/bursar-dev/bursar/policy"
 	"github.com/bursar-dev/bursar/usage"
 )
 
@@ -21,6 +23,9 @@ const (
 	EventBlocked = "BudgetBlocked"
 	// EventAdmitted is on a task that was admitted after it has waited.
 	EventAdmitted = "BudgetAdmitted"
+	// EventWarning is on a task that was admitted, or recorded, although a budget
+	// that only warns is spent or a policy warns.
+	EventWarning = "BudgetWarning"
 	// EventThreshold is on a budget that has reached a threshold.
 	EventThreshold = "BudgetThreshold"
 	// EventConflict is on a task that was recorded with other content.
@@ -40,7 +45,7 @@ type teller struct {
 
 func (t *teller) event(about runtime.Object, kind, reason, action, note string) {
 	if len(note) > maxNote {
-		note = note[:maxNote]
+		note = strings.ToValidUTF8(note[:maxNote-len("…")], "") + "…"
 	}
 	t.events.Eventf(about, nil, kind, reason, action, "%s", note)
 }
@@ -53,6 +58,10 @@ func (t *teller) admitted(task client.Object, d *budget.Decision) {
 	t.event(task, corev1.EventTypeNormal, EventAdmitted, "Admit", d.Message())
 }
 
+func (t *teller) warned(task client.Object, warnings []string) {
+	t.event(task, corev1.EventTypeWarning, EventWarning, "Admit", strings.Join(warnings, "; "))
+}
+
 func (t *teller) conflict(task client.Object, err *ConflictError) {
 	t.event(task, corev1.EventTypeWarning, EventConflict, "Record", err.Error())
 }
@@ -62,6 +71,9 @@ type meters struct {
 	admissions *prometheus.CounterVec
 	duration   prometheus.Histogram
 	records    *prometheus.CounterVec
+	reloads    *prometheus.CounterVec
+	failures   *prometheus.CounterVec
+	stale      *prometheus.GaugeVec
 	ledger     *prometheus.GaugeVec
 	waiting    *prometheus.GaugeVec
 	used, held *prometheus.GaugeVec
@@ -82,6 +94,9 @@ func newMeters(r prometheus.Registerer) (*meters, error) {
 	m := &meters{
 		admissions: counter("admissions_total", "Answers of gates, by outcome and reason.", "outcome", "reason"),
 		records:    counter("records_total", "Figures of records that were written, by meter and basis.", "meter", "basis"),
+		reloads:    counter("policy_reloads_total", "Reloads of the host's policies, by outcome.", "outcome"),
+		failures:   counter("policy_errors_total", "Errors of policies, each of which refuses, by code.", "code"),
+		stale:      gauge("policies_stale", "1 while older policies are in force since the last reload has failed."),
 		ledger:     gauge("ledger_items", "Records and holds in memory.", "namespace", "kind"),
 		waiting:    gauge("waiting_tasks", "Tasks that wait for a budget.", "namespace"),
 		used:       gauge("budget_used", "What was used in the current window"+unit+".", "namespace", "budget", "meter"),
@@ -119,7 +134,31 @@ func (t *teller) admission(r *Result, err error, took time.Duration) {
 		outcome = "admitted"
 	}
 	t.metrics.admissions.WithLabelValues(outcome, reason).Inc()
+	t.failures(r.Decision.Policy)
 	t.metrics.duration.Observe(took.Seconds())
+}
+
+// failures counts the errors of policies.
+func (t *teller) failures(v *policy.Verdict) {
+	if v == nil {
+		return
+	}
+	for i := range v.Errors {
+		t.metrics.failures.WithLabelValues(v.Errors[i].Code).Inc()
+	}
+}
+
+// reloaded counts a reload of the host's policies.
+func (t *teller) reloaded(s *policy.Status, err error) {
+	outcome, stale := "loaded", 0.0
+	if err != nil {
+		outcome = "failed"
+	}
+	if s.Stale {
+		stale = 1
+	}
+	t.metrics.reloads.WithLabelValues(outcome).Inc()
+	t.metrics.stale.WithLabelValues().Set(stale)
 }
 
 func (t *teller) recorded(r *usage.Record) {

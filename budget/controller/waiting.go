@@ -1,13 +1,9 @@
 package controller
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/bursar-dev/bursar/budget"
 )
@@ -17,26 +13,33 @@ type waiterKey = types.UID
 // waiter is a task that a gate has refused.
 type waiter struct {
 	task  budget.Task
+	about budget.Subject
 	inbox *inbox
-	since time.Time
+	since time.Time // when it was refused first
+	at    time.Time // and last
+	// policed says that policies refused it, where the budgets had room.
+	policed bool
 	// seen is the fingerprint of the refusal that was found last, told the one
 	// that the task's condition tells.
 	seen, told string
 	version    string // resourceVersion of the task that told was written to
 	woken      bool   // it is on its way to its gate
 	wokenAt    time.Time
+	looked     uint64 // the last of the shelf's looks in which it was asked for
 }
 
-// await notes that a task was refused. The shelf is locked, so that no change
-// slips between the decision and the note.
-func (s *shelf) await(task budget.Task, d *budget.Decision, from *inbox) *waiter {
-	w, ok := s.waiting[task.UID]
+// await notes that a task was refused, and gives the shelf's moves so far.
+func (s *shelf) await(r *request, d *budget.Decision, from *inbox) (moves uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, ok := s.waiting[r.task.UID]
 	if !ok {
 		w = &waiter{since: d.At}
-		s.waiting[task.UID] = w
+		s.waiting[r.task.UID] = w
 	}
-	w.task, w.inbox, w.woken, w.seen = task, from, false, fingerprint(d)
-	return w
+	w.task, w.about, w.inbox, w.woken, w.seen = r.task, r.about, from, false, fingerprint(d)
+	w.at, w.policed = d.At, d.PolicyRefuses()
+	return s.moves
 }
 
 // stopWaiting forgets a task that waits no longer.
@@ -63,66 +66,4 @@ func (s *shelf) tell(uid types.UID, told, version string) {
 	if w, ok := s.waiting[uid]; ok {
 		w.told, w.version = told, version
 	}
-}
-
-// lostAfter is when a task that was woken and never asked again is forgotten:
-// it is gone.
-const lostAfter = 10 * time.Minute
-
-// wake tells the gates of the tasks for which the answer has changed, those that
-// have waited longest first. It gives the time at which it is to be asked again.
-func (s *shelf) wake(now time.Time) (next time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var rise []*waiter
-	answers := map[string]answer{}
-	for uid, w := range s.waiting {
-		if w.woken {
-			if now.Sub(w.wokenAt) > lostAfter {
-				delete(s.waiting, uid)
-			}
-			continue
-		}
-		a := s.ask(w, now, answers)
-		if next.IsZero() || a.next.Before(next) {
-			next = a.next
-		}
-		if a.fingerprint != w.seen {
-			rise = append(rise, w)
-		}
-	}
-	slices.SortFunc(rise, func(a, b *waiter) int {
-		return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.task.Name, b.task.Name))
-	})
-	for _, w := range rise {
-		w.woken, w.wokenAt = true, now
-		w.inbox.add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: s.namespace, Name: w.task.Name}})
-	}
-	return next
-}
-
-// answer is what a gate would say.
-type answer struct {
-	fingerprint string
-	next        time.Time
-}
-
-// ask decides on a waiting task without any consequence. Tasks that no budget
-// can tell apart are asked for once.
-func (s *shelf) ask(w *waiter, now time.Time, answers map[string]answer) answer {
-	task := w.task
-	if held, ok := s.ledger.Held(task.UID); ok && held.Live(now) {
-		return answer{next: now.Add(budget.MaxRequeue)} // it is admitted already
-	}
-	key := fmt.Sprint(task.Labels, task.Estimate)
-	if a, ok := answers[key]; ok {
-		return a
-	}
-	d := budget.Admit(budget.Input{Task: task, Rules: s.rules, Ledger: s.view(), Now: now})
-	a := answer{fingerprint: fingerprint(&d), next: now.Add(d.RequeueAfter())}
-	if d.Allowed {
-		a.next = now.Add(budget.MaxRequeue)
-	}
-	answers[key] = a
-	return a
 }

@@ -12,7 +12,8 @@ import (
 
 // waker looks at the tasks that wait whenever something has changed in their
 // namespace, and wakes those for which the answer has changed. It works in memory
-// alone. A burst of changes is looked at once.
+// alone, and asks policies where the budgets have room. A burst of changes is
+// looked at once.
 type waker struct {
 	book *Book
 
@@ -58,7 +59,7 @@ func (w *waker) Start(ctx context.Context) error {
 			return nil
 		case <-w.kick:
 		}
-		w.look()
+		w.look(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -67,7 +68,7 @@ func (w *waker) Start(ctx context.Context) error {
 	}
 }
 
-func (w *waker) look() {
+func (w *waker) look(ctx context.Context) {
 	w.mu.Lock()
 	stirred := w.stirred
 	w.stirred = map[string]struct{}{}
@@ -77,8 +78,11 @@ func (w *waker) look() {
 	}
 	now := w.book.options.Clock.Now()
 	for namespace := range stirred {
-		next := w.book.shelf(namespace).wake(now)
+		next, all := w.book.shelf(namespace).wake(ctx, w.book.reviewer, now)
 		w.book.wakeTimes.at(wakeKey(namespace), next)
+		if !all {
+			w.stir(namespace)
+		}
 	}
 }
 

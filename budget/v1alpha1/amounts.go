@@ -2,6 +2,11 @@ package v1alpha1
 
 import "k8s.io/apimachinery/pkg/api/resource"
 
+// CostAnnotation is on records and holds and repeats their cost in dollars as a
+// plain decimal, such as 7.25, for kubectl to print: as a quantity it is 7250m.
+// Nothing is ever read from it.
+const CostAnnotation = "bursar.dev/cost-usd"
+
 // Amounts is an amount per meter. What is absent is not known, which is not
 // zero.
 type Amounts struct {

@@ -23,12 +23,14 @@ type Period struct {
 	// +kubebuilder:validation:Enum=Hourly;Daily;Weekly;Monthly;Quarterly;Yearly;Cycle;Fixed;FirstUse;Sliding;Lifetime
 	Type string `json:"type"`
 	// timezone is a name of the IANA time zone database, such as
-	// Europe/Berlin. UTC if it is empty.
+	// Europe/Berlin. UTC if it is empty. The API server refuses a name that it
+	// does not know, unless the object has it already: a budget whose zone is
+	// gone from the database can still be told so in its status.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`
 	// +kubebuilder:validation:XValidation:rule="!(self.lowerAscii().split('/')[0] in ['local','localtime','posixrules','factory','right','posix'])",message="write the name of a zone of the IANA time zone database, such as Europe/Berlin"
-	// +kubebuilder:validation:XValidation:rule="timestamp('2000-01-01T00:00:00Z').getHours(self) >= 0",message="the API server knows no time zone of this name"
+	// +kubebuilder:validation:XValidation:rule="(oldSelf.hasValue() && oldSelf.value() == self) || timestamp('2000-01-01T00:00:00Z').getHours(self) >= 0",message="the API server knows no time zone of this name",optionalOldSelf=true
 	Timezone string `json:"timezone,omitempty"`
 	// timeOfDay is when a Daily to Yearly window begins, as HH:MM; default 00:00.
 	// +optional
@@ -68,8 +70,8 @@ type Period struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=10
 	// +kubebuilder:validation:Pattern=`^[1-9][0-9]{0,8}(s|m|h|d|w)$`
-	// +kubebuilder:validation:XValidation:rule="int(self.substring(0, size(self) - 1)) * (self.endsWith('w') ? 604800 : self.endsWith('d') ? 86400 : self.endsWith('h') ? 3600 : self.endsWith('m') ? 60 : 1) >= 60",message="must be at least 60s"
-	// +kubebuilder:validation:XValidation:rule="int(self.substring(0, size(self) - 1)) * (self.endsWith('w') ? 604800 : self.endsWith('d') ? 86400 : self.endsWith('h') ? 3600 : self.endsWith('m') ? 60 : 1) <= 316224000",message="must be at most 3660d"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,9}[smhdw]$') || int(self.substring(0, size(self) - 1)) * (self.endsWith('w') ? 604800 : self.endsWith('d') ? 86400 : self.endsWith('h') ? 3600 : self.endsWith('m') ? 60 : 1) >= 60",message="must be at least 60s"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]{1,9}[smhdw]$') || int(self.substring(0, size(self) - 1)) * (self.endsWith('w') ? 604800 : self.endsWith('d') ? 86400 : self.endsWith('h') ? 3600 : self.endsWith('m') ? 60 : 1) <= 316224000",message="must be at most 3660d"
 	Duration string `json:"duration,omitempty"`
 	// startsAt is when a Lifetime begins; always, if absent.
 	// +optional

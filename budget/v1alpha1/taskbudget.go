@@ -13,9 +13,10 @@ import (
 // +kubebuilder:resource:shortName=tb,categories=bursar
 // +kubebuilder:printcolumn:name="Period",type=string,JSONPath=`.spec.period.type`
 // +kubebuilder:printcolumn:name="Limit",type=string,JSONPath=`.spec.maxCostUSD`
-// +kubebuilder:printcolumn:name="Used",type=string,JSONPath=`.status.used.costUSD`
-// +kubebuilder:printcolumn:name="Held",type=string,JSONPath=`.status.held.costUSD`
+// +kubebuilder:printcolumn:name="Used",type=string,JSONPath=`.status.display.used`
+// +kubebuilder:printcolumn:name="Held",type=string,JSONPath=`.status.display.held`
 // +kubebuilder:printcolumn:name="Percent",type=integer,JSONPath=`.status.percent`
+// +kubebuilder:printcolumn:name="Group",type=string,JSONPath=`.status.display.group`
 // +kubebuilder:printcolumn:name="Resets",type=string,JSONPath=`.status.periodEnd`
 // +kubebuilder:printcolumn:name="Degraded",type=string,JSONPath=`.status.conditions[?(@.type=="Degraded")].status`
 // +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.spec.period.timezone`,priority=1
@@ -159,23 +160,42 @@ type TaskBudgetStatus struct {
 	// periodEnd is the end of the current window; absent if unbounded.
 	// +optional
 	PeriodEnd *metav1.Time `json:"periodEnd,omitempty"`
-	// used is what was spent in the current window. For a budget with groupBy
-	// it is that of the group with the highest percentage.
+	// used is what was spent in the current window. Of a budget with groupBy it
+	// is what the group named in group has spent, and not the sum of all
+	// groups: each group has the whole limit to itself.
 	// +optional
 	Used *Amounts `json:"used,omitempty"`
-	// held is what is set aside for running tasks.
+	// held is what is set aside for running tasks, of the same group as used.
 	// +optional
 	Held *Amounts `json:"held,omitempty"`
-	// group names the group that used and held are of.
+	// group names the fullest group, the one with the highest percentage: used,
+	// held, percent and unknownRecords are of that group alone. Absent without
+	// groupBy, and while no group has used or holds anything. A group is named
+	// by its labels, such as user=ada; !user are the tasks without the label.
 	// +optional
 	Group string `json:"group,omitempty"`
+	// groups is the number of groups that have used or hold something now.
+	// +optional
+	Groups int64 `json:"groups,omitempty"`
+	// topGroups are the fullest groups, at most 10, the fullest first. Groups
+	// that have used and hold nothing are left out.
+	// +optional
+	// +listType=map
+	// +listMapKey=group
+	// +kubebuilder:validation:MaxItems=10
+	TopGroups []GroupStatus `json:"topGroups,omitempty"`
 	// percent is the highest percentage of a limit that used and held make.
 	// +optional
 	Percent *int32 `json:"percent,omitempty"`
+	// display is what kubectl prints of the fields above, for people. Programs
+	// read the fields themselves.
+	// +optional
+	Display *StatusDisplay `json:"display,omitempty"`
 	// unknownRecords counts the records of the window with unknown usage.
 	// +optional
 	UnknownRecords int64 `json:"unknownRecords,omitempty"`
-	// thresholdsReached are the thresholds that were told in this window.
+	// thresholdsReached are the thresholds that were told in this window: each
+	// once, for the first group that has reached it.
 	// +optional
 	// +listType=set
 	ThresholdsReached []int32 `json:"thresholdsReached,omitempty"`
@@ -185,6 +205,44 @@ type TaskBudgetStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// MaxTopGroups is the greatest number of groups in a status.
+const MaxTopGroups = 10
+
+// GroupStatus says how one group of a budget with groupBy stands. Each has the
+// whole limit to itself.
+type GroupStatus struct {
+	// group is the name of the group, such as user=ada.
+	Group string `json:"group"`
+	// used is what the group has spent in its current window, as the display
+	// of the whole budget shows it: dollars as a plain decimal, such as 7.25.
+	// +optional
+	Used string `json:"used,omitempty"`
+	// held is what is set aside for the group's running tasks, likewise.
+	// +optional
+	Held string `json:"held,omitempty"`
+	// percent is the highest percentage of a limit that used and held make.
+	Percent int32 `json:"percent"`
+	// periodEnd is the end of the group's current window; absent if unbounded.
+	// +optional
+	PeriodEnd *metav1.Time `json:"periodEnd,omitempty"`
+}
+
+// StatusDisplay holds figures as people read them.
+type StatusDisplay struct {
+	// used is what was spent: dollars as a plain decimal, such as 7.25. Where
+	// the budget limits no cost it is the meter that is nearest to its limit, such as
+	// 812000 inputTokens.
+	// +optional
+	Used string `json:"used,omitempty"`
+	// held is what is set aside for running tasks, on the same meter.
+	// +optional
+	Held string `json:"held,omitempty"`
+	// group says whose figures these are where the budget has groupBy, such as
+	// user=ada (1 of 3): the fullest group, and how many there are.
+	// +optional
+	Group string `json:"group,omitempty"`
 }
 
 // TaskBudgetList is a list of budgets.

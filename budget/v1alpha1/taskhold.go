@@ -9,9 +9,10 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=th,categories=bursar
 // +kubebuilder:printcolumn:name="Task",type=string,JSONPath=`.spec.taskRef.name`
-// +kubebuilder:printcolumn:name="Cost",type=string,JSONPath=`.spec.amounts.costUSD`
+// +kubebuilder:printcolumn:name="Cost",type=string,JSONPath=`.metadata.annotations.bursar\.dev/cost-usd`
 // +kubebuilder:printcolumn:name="Admitted",type=date,JSONPath=`.spec.admittedAt`
 // +kubebuilder:printcolumn:name="Expires",type=string,JSONPath=`.spec.expiresAt`
+// +kubebuilder:printcolumn:name="Quantity",type=string,JSONPath=`.spec.amounts.costUSD`,priority=1
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == self.spec.taskRef.uid || (oldSelf.hasValue() && oldSelf.value().spec.taskRef.uid == self.spec.taskRef.uid)",optionalOldSelf=true,message="metadata.name must be the task's UID, which is spec.taskRef.uid"
 type TaskHold struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -11,8 +11,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.spec.phase`
 // +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.type`
 // +kubebuilder:printcolumn:name="Model",type=string,JSONPath=`.spec.model`
-// +kubebuilder:printcolumn:name="Cost",type=string,JSONPath=`.spec.usage.costUSD`
+// +kubebuilder:printcolumn:name="Cost",type=string,JSONPath=`.metadata.annotations.bursar\.dev/cost-usd`
 // +kubebuilder:printcolumn:name="Completed",type=date,JSONPath=`.spec.completionTime`
+// +kubebuilder:printcolumn:name="Quantity",type=string,JSONPath=`.spec.usage.costUSD`,priority=1
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == self.spec.taskRef.uid || (oldSelf.hasValue() && oldSelf.value().spec.taskRef.uid == self.spec.taskRef.uid)",optionalOldSelf=true,message="metadata.name must be the task's UID, which is spec.taskRef.uid"
 type TaskRecord struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -8,7 +8,8 @@
 // # Laws
 //
 // Errors come from [budget.Compile] and from nothing else, so that the webhook,
-// the gate and the budget's status cannot disagree. What the API server checks by
+// the gate and the budget's status cannot disagree, as long as they are given the
+// same [Validator.Compile]. What the API server checks by
 // itself (the CRD's schema and CEL rules) is a part of that; what only Compile
 // knows is the rest: label syntax in selectors, record lifetimes that are shorter
 // than a window, amounts above 64 bits.

@@ -17,6 +17,11 @@ import (
 type Validator struct {
 	// Clock says whether a lifetime is over, for a warning; nil is the real one.
 	Clock clock.PassiveClock
+	// Compile are the options with which budgets are compiled: the same as
+	// those of the gate, such as budget.WithPolicies(cel.CompileRules), which
+	// has a bad expression refused with its place. Without that one, every
+	// budget that carries policies is refused.
+	Compile []budget.CompileOption
 }
 
 var _ admission.Validator[*budgetv1alpha1.TaskBudget] = Validator{}
@@ -43,7 +48,7 @@ func (v Validator) ValidateDelete(context.Context, *budgetv1alpha1.TaskBudget) (
 }
 
 func (v Validator) judge(tb *budgetv1alpha1.TaskBudget) (admission.Warnings, error) {
-	rule, faults := budget.Compile(tb)
+	rule, faults := budget.Compile(tb, v.Compile...)
 	if len(faults) > 0 {
 		kind := budgetv1alpha1.GroupVersion.WithKind("TaskBudget").GroupKind()
 		return nil, apierrors.NewInvalid(kind, tb.Name, faults)

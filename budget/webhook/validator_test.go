@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/bursar-dev/bursar/budget"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 	"github.com/bursar-dev/bursar/budget/webhook"
+	"github.com/bursar-dev/bursar/policy"
 )
 
 func newHandler(t *testing.T) admission.Handler {
@@ -159,5 +161,36 @@ func TestConfigurationIsAboutTheSpecOnly(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, c.Webhooks[0].Rules); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The validator compiles with the options that it is given: those of the gate.
+func TestValidatorCompilesPolicies(t *testing.T) {
+	engine := func(name string, rules []policy.Rule) (policy.Hook, error) {
+		if rules[0].When == "bad" {
+			return nil, policy.LoadErrors{{Path: "rules[0].when", Line: 1, Column: 7, Text: "no such field"}}
+		}
+		return policy.Func(name, func(context.Context, *policy.Input) (policy.Verdict, error) { return policy.Pass(), nil }), nil
+	}
+	for sentence, test := range map[string]struct {
+		compile []budget.CompileOption
+		when    string
+		says    string // what the refusal says
+	}{
+		"a policy that compiles":                         {[]budget.CompileOption{budget.WithPolicies(engine)}, "good", ""},
+		"one that does not is refused with its place":    {[]budget.CompileOption{budget.WithPolicies(engine)}, "bad", `spec.policies[0].when: Invalid value: "bad": 1:7: no such field`},
+		"without an engine every policy is refused, too": {nil, "good", "spec.policies: Forbidden: policies are not enabled here"},
+	} {
+		tb := newBudget(func(s *budgetv1alpha1.TaskBudgetSpec) {
+			s.Policies = []budgetv1alpha1.PolicyRule{{Name: "a", When: test.when, Effect: "deny", Message: "no"}}
+		})
+		v := webhook.Validator{Compile: test.compile}
+		_, created := v.ValidateCreate(t.Context(), tb)
+		_, updated := v.ValidateUpdate(t.Context(), newBudget(nil), tb)
+		for operation, err := range map[string]error{"create": created, "update": updated} {
+			if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%s: %s: %v", sentence, operation, err)
+			}
+		}
 	}
 }

@@ -11,11 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/bursar-dev/bursar/budget"
 	"github.com/bursar-dev/bursar/budget/controller"
 	"github.com/bursar-dev/bursar/usage"
 )
 
-var agents = schema.GroupVersion{Group: "agents.example.com", Version: "v1"}
+// agents is the group and version of the tasks of examples/taskcontroller, which the manifests name.
+var agents = schema.GroupVersion{Group: "example.bursar.dev", Version: "v1alpha1"}
 
 // AgentTask is the host's own type: the least that a host can have.
 type AgentTask struct {
@@ -104,6 +106,9 @@ var host = controller.Host[*AgentTask]{
 			return nil
 		}
 		return usage.Amounts{usage.CostUSD: nano}
+	},
+	Subject: func(t *AgentTask) budget.Subject {
+		return budget.Subject{Agent: pools[t.Spec.Pool].Type, Model: pools[t.Spec.Pool].Model}
 	},
 	Completion: func(_ context.Context, t *AgentTask) (usage.Completion, error) {
 		return usage.Completion{

@@ -21,6 +21,9 @@ type meter struct {
 	// server all the same, and only the answer is lost.
 	writes, dieAt int
 	reach, dead   bool
+	// hangs keeps the caller of that write waiting until its context is done,
+	// as it does with all that comes later.
+	hangs bool
 	// flaky loses every second write, and the answer of every second one of
 	// those that are not lost, and goes on.
 	flaky bool
@@ -47,11 +50,11 @@ func (m *meter) seen() map[string]int {
 	return calls
 }
 
-func (m *meter) write(verb string, o runtime.Object, do func() error) error {
+func (m *meter) write(ctx context.Context, verb string, o runtime.Object, do func() error) error {
 	m.mu.Lock()
 	if m.dead {
 		m.mu.Unlock()
-		return errCut
+		return m.cut(ctx)
 	}
 	if m.fail != nil {
 		if err := m.fail(verb, o); err != nil {
@@ -76,6 +79,15 @@ func (m *meter) write(verb string, o runtime.Object, do func() error) error {
 			return err
 		}
 	}
+	return m.cut(ctx)
+}
+
+// cut is what a caller gets whose call has no answer.
+func (m *meter) cut(ctx context.Context) error {
+	if m.hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	return errCut
 }
 
@@ -86,22 +98,22 @@ func (m *meter) wrap(c client.WithWatch) client.Client {
 			return c.List(ctx, list, opts...)
 		},
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-			return m.write("create", o, func() error { return c.Create(ctx, o, opts...) })
+			return m.write(ctx, "create", o, func() error { return c.Create(ctx, o, opts...) })
 		},
 		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
-			return m.write("update", o, func() error { return c.Update(ctx, o, opts...) })
+			return m.write(ctx, "update", o, func() error { return c.Update(ctx, o, opts...) })
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-			return m.write("patch", o, func() error { return c.Patch(ctx, o, p, opts...) })
+			return m.write(ctx, "patch", o, func() error { return c.Patch(ctx, o, p, opts...) })
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			return m.write("delete", o, func() error { return c.Delete(ctx, o, opts...) })
+			return m.write(ctx, "delete", o, func() error { return c.Delete(ctx, o, opts...) })
 		},
 		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
-			return m.write("update "+sub, o, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
+			return m.write(ctx, "update "+sub, o, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-			return m.write("patch "+sub, o, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
+			return m.write(ctx, "patch "+sub, o, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
 		},
 	})
 }

@@ -48,8 +48,8 @@ func crashScene(t *testing.T) *world {
 }
 
 // TestTheControllerMayEndBetweenAnyTwoWrites kills the controller at its n-th
-// write, for every n, once before the write reaches the API server and once
-// after, and starts another one.
+// write, for every n, before the write reaches the API server and after, at once
+// and after it has waited in vain for an answer, and starts another one.
 func TestTheControllerMayEndBetweenAnyTwoWrites(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []controller.Mode{controller.LeaderElection, controller.Fenced} {
@@ -65,10 +65,13 @@ func TestTheControllerMayEndBetweenAnyTwoWrites(t *testing.T) {
 		writes := m.writes
 		t.Logf("%s: a run takes %d writes: %v", mode, writes, m.seen())
 		for n := 1; n <= writes; n++ {
-			for _, reach := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s, write %d, reaches the API server %v", mode, n, reach), func(t *testing.T) {
+			for what, m := range map[string]*meter{
+				"fails": {}, "loses its answer": {reach: true}, "hangs": {hangs: true}, "hangs, and has its effect": {hangs: true, reach: true},
+			} {
+				t.Run(fmt.Sprintf("%s, write %d %s", mode, n, what), func(t *testing.T) {
 					t.Parallel()
-					dieAt(t, options, n, reach)
+					m.calls, m.dieAt = map[string]int{}, n
+					dieAt(t, options, m)
 				})
 			}
 		}
@@ -77,10 +80,8 @@ func TestTheControllerMayEndBetweenAnyTwoWrites(t *testing.T) {
 
 // dieAt plays the scene with a controller that dies at a write, and another one
 // after it.
-func dieAt(t *testing.T, options controller.Options, n int, reach bool) {
+func dieAt(t *testing.T, options controller.Options, m *meter) {
 	w := crashScene(t)
-	m := newMeter()
-	m.dieAt, m.reach = n, reach
 	r := w.start(settings{wrap: m.wrap, options: options})
 	w.play(10*time.Second, func() bool {
 		m.mu.Lock()

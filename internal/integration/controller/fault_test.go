@@ -3,18 +3,26 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/bursar-dev/bursar/budget"
+	"github.com/bursar-dev/bursar/budget/controller"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 )
 
@@ -36,6 +44,9 @@ func TestA6_ABudgetThatCanNotBeEvaluatedBlocksAndSaysSo(t *testing.T) {
 		}},
 		"a period whose fields do not fit together": {storedPeriod, "True InvalidPeriod", func(w *world) {
 			w.edit(faulty(w), func(o object) { o.(*budgetv1alpha1.TaskBudget).Spec.Period.WeekStart = "" })
+		}},
+		"a zone that is not in the database any more": {storedZone, "True InvalidPeriod", func(w *world) {
+			w.edit(faulty(w), func(o object) { o.(*budgetv1alpha1.TaskBudget).Spec.Period.Timezone = "Europe/Berlin" })
 		}},
 		"a record that can't be read": {storedRecord, "True ListError", func(w *world) {
 			must(w.t, shared.Client.Delete(w.t.Context(), unreadable()))
@@ -102,27 +113,81 @@ func TestA3_AZeroLimitBlocksAlways(t *testing.T) {
 	}
 }
 
-// TestTheControllerRecoversFromLostAnswers loses every second write or its
-// answer, in a process that lives on.
-func TestTheControllerRecoversFromLostAnswers(t *testing.T) {
+// TestTheControllerRecoversFromFaults has writes, watches and caches misbehave all the time, in a process that lives on: every
+// task is recorded once, nothing stays held, and never do more run than there is room for.
+func TestTheControllerRecoversFromFaults(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, clock.RealClock{})
-	w.budget("daily", "1.1", gold) // two at a time, and the last one beside what three have spent
-	for _, name := range []string{"a", "b", "c", "d"} {
-		w.task(name, "0.4", gold)
+	for fault, cause := range map[string]func(*testing.T, *settings){
+		"every second write is lost, or its answer":  func(_ *testing.T, s *settings) { m := newMeter(); m.flaky = true; s.wrap = m.wrap },
+		"every second update finds a conflict":       conflicts,
+		"every connection breaks after 300 ms":       breaking,
+		"every event reaches the caches 300 ms late": stale,
+	} {
+		for _, mode := range modes {
+			t.Run(fault+", "+string(mode), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, clock.RealClock{})
+				w.budget("daily", "1.1", gold) // two at a time, and the last one beside what three have spent
+				for _, name := range []string{"a", "b", "c", "d"} {
+					w.task(name, "0.4", gold)
+				}
+				s := settings{options: controller.Options{Mode: mode}}
+				cause(t, &s)
+				w.start(s)
+				done := w.settled(4)
+				most := 0
+				if !w.play(90*time.Second, func() bool { most = max(most, w.running()); return done() }) {
+					t.Fatalf("the tasks do not end: %v, holds %s", w.phases(), asJSON(w.holds()))
+				}
+				if most > 2 {
+					t.Errorf("%d tasks ran at once, there is room for 2", most)
+				}
+				w.awaitSpend("800m")
+			})
+		}
 	}
+}
+
+// conflicts refuses every second update and patch without any effect.
+func conflicts(_ *testing.T, s *settings) {
 	m := newMeter()
-	m.flaky = true
-	w.start(settings{wrap: m.wrap})
-	done := w.settled(4)
-	most := 0
-	if !w.play(90*time.Second, func() bool { most = max(most, w.running()); return done() }) {
-		t.Fatalf("the tasks do not end: %v, holds %s", w.phases(), asJSON(w.holds()))
+	updates := 0
+	m.fail = func(verb string, o runtime.Object) error {
+		if !strings.HasPrefix(verb, "update") && !strings.HasPrefix(verb, "patch") {
+			return nil
+		}
+		if updates++; updates%2 == 0 {
+			return nil
+		}
+		return apierrors.NewConflict(schema.GroupResource{Resource: fmt.Sprintf("%T", o)}, "x", errors.New("somebody was faster"))
 	}
-	if most > 2 {
-		t.Errorf("%d tasks ran at once, there is room for 2", most)
+	s.wrap = m.wrap
+}
+
+// breaking closes every connection, those of watches included, again and again.
+func breaking(t *testing.T, s *settings) {
+	n := &wire{conns: map[net.Conn]struct{}{}}
+	s.config = n.config()
+	go func() {
+		for t.Context().Err() == nil {
+			time.Sleep(300 * time.Millisecond)
+			n.breakAll()
+		}
+	}()
+}
+
+// stale holds each event back before it reaches the cache.
+func stale(_ *testing.T, s *settings) {
+	late := func(obj any) (any, error) {
+		time.Sleep(300 * time.Millisecond)
+		return obj, nil
 	}
-	w.awaitSpend("800m")
+	s.manager = func(o *ctrl.Options) {
+		o.Cache.ByObject = map[client.Object]cache.ByObject{
+			&AgentTask{}: {Transform: late}, &budgetv1alpha1.TaskBudget{}: {Transform: late},
+			&budgetv1alpha1.TaskRecord{}: {Transform: late}, &budgetv1alpha1.TaskHold{}: {Transform: late},
+		}
+	}
 }
 
 func (w *world) running() int {
@@ -164,11 +229,21 @@ func (n *wire) set(cut bool) {
 	defer n.mu.Unlock()
 	n.cut = cut
 	if cut {
-		for conn := range n.conns {
-			_ = conn.Close()
-		}
-		clear(n.conns)
+		n.close()
 	}
+}
+
+func (n *wire) breakAll() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.close()
+}
+
+func (n *wire) close() {
+	for conn := range n.conns {
+		_ = conn.Close()
+	}
+	clear(n.conns)
 }
 
 // TestTheAPIServerIsAwayForAWhile cuts all connections, watches included, for

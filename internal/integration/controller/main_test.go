@@ -96,6 +96,7 @@ func unchecked(s *apiextensionsv1.JSONSchemaProps) {
 const (
 	storedSelector = "stored-selector"
 	storedPeriod   = "stored-period"
+	storedZone     = "stored-zone"
 	storedRecord   = "stored-record"
 )
 
@@ -113,6 +114,7 @@ func storeFaults(ctx context.Context) error {
 	for _, o := range []client.Object{
 		daily(storedSelector, func(s *budgetv1alpha1.TaskBudgetSpec) { s.TaskSelector = badSelector() }),
 		daily(storedPeriod, func(s *budgetv1alpha1.TaskBudgetSpec) { s.Period.WeekStart = "Monday" }),
+		daily(storedZone, func(s *budgetv1alpha1.TaskBudgetSpec) { s.Period.Timezone = "Mars/Base" }),
 		daily(storedRecord, func(*budgetv1alpha1.TaskBudgetSpec) {}),
 		unreadable(),
 	} {

@@ -36,37 +36,51 @@ func TestC1_SeveralActiveReplicasNeverAdmitTooMany(t *testing.T) {
 		replicas = append(replicas, w.start(settings{idle: true, wrap: m.wrap, options: controller.Options{Mode: controller.Fenced}}))
 	}
 	begin := time.Now()
+	admitted := admitAll(t, replicas, list)
+	took := time.Since(begin)
+	t.Logf("%d tasks admitted of %d by 4 replicas in %v; calls: %v", len(admitted), tasks, took, m.seen())
+	if len(admitted) != room || len(w.holds()) != room {
+		t.Errorf("%d tasks were admitted, and %d have holds; there is room for %d", len(admitted), len(w.holds()), room)
+	}
+}
+
+// admitAll has two workers of each replica ask for all tasks at once, and gives
+// how often each was admitted.
+func admitAll(t *testing.T, replicas []*replica, list []*AgentTask) map[string]int {
+	t.Helper()
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	admitted := map[string]int{}
 	for i, r := range replicas {
 		for worker := range 2 {
 			wait.Go(func() {
-				for n := range tasks {
+				for n := range list {
 					// Each replica and worker begins elsewhere; several ask for the same task.
-					task := list[(n*7+i*50+worker*25)%tasks].DeepCopy()
-					for {
-						answer, err := r.gate.Admit(t.Context(), task)
-						if err != nil {
-							must(t, shared.Client.Get(t.Context(), client.ObjectKeyFromObject(task), task))
-							continue
-						}
-						if answer.Admitted {
-							mu.Lock()
-							admitted[task.Name]++
-							mu.Unlock()
-						}
-						break
+					task := list[(n*7+i*50+worker*25)%len(list)].DeepCopy()
+					if r.asks(t, task) {
+						mu.Lock()
+						admitted[task.Name]++
+						mu.Unlock()
 					}
 				}
 			})
 		}
 	}
 	wait.Wait()
-	took := time.Since(begin)
-	t.Logf("%d tasks admitted of %d by 4 replicas in %v; calls: %v", len(admitted), tasks, took, m.seen())
-	if len(admitted) != room || len(w.holds()) != room {
-		t.Errorf("%d tasks were admitted, and %d have holds; there is room for %d", len(admitted), len(w.holds()), room)
+	return admitted
+}
+
+// asks asks until there is an answer.
+func (r *replica) asks(t *testing.T, task *AgentTask) bool {
+	for {
+		answer, err := r.gate.Admit(t.Context(), task)
+		if err == nil {
+			return answer.Admitted
+		}
+		if err := shared.Client.Get(t.Context(), client.ObjectKeyFromObject(task), task); err != nil {
+			t.Error(err)
+			return false
+		}
 	}
 }
 

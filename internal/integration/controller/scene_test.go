@@ -36,6 +36,14 @@ func (w *world) budget(name, limit string, labels map[string]string, change ...f
 	return tb
 }
 
+func metaOf(namespace, name string, labels map[string]string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels}
+}
+
+func budgetOf(w *world, name string) *budgetv1alpha1.TaskBudget {
+	return &budgetv1alpha1.TaskBudget{ObjectMeta: metaOf(w.namespace, name, nil)}
+}
+
 func usd(text string) *resource.Quantity { q := resource.MustParse(text); return &q }
 
 // raise changes the limit of a budget.

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,17 @@ func TestC6_C7_AGroupHasItsOwnAllowanceAndThresholdsFireOncePerWindow(t *testing
 	w.awaitStatus("daily", "shows the group of those without a user", func(s budgetv1alpha1.TaskBudgetStatus) bool {
 		return s.Group == "!user" && *s.Percent == 100
 	})
+	status := w.awaitStatus("daily", "names the groups", func(s budgetv1alpha1.TaskBudgetStatus) bool { return s.Groups == 3 })
+	var top []string
+	for _, g := range status.TopGroups {
+		top = append(top, fmt.Sprintf("%s %d%% %s", g.Group, g.Percent, g.Used))
+	}
+	if diff := cmp.Diff([]string{"!user 100% 1", "user=u2 85% 0.85", "user=u1 60% 0.6"}, top); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(&budgetv1alpha1.StatusDisplay{Used: "1", Held: "0", Group: "!user (1 of 3)"}, status.Display); diff != "" {
+		t.Error(diff)
+	}
 	w.task("blocked", "0.5", u2)
 	w.awaitBlocked("blocked")
 	w.task("free", "0.3", u1)
@@ -63,6 +75,103 @@ func TestC6_C7_AGroupHasItsOwnAllowanceAndThresholdsFireOncePerWindow(t *testing
 			return fmt.Errorf("%d events", n)
 		}
 		return nil
+	})
+}
+
+// TestC6_TheStatusOfManyGroupsStaysSmall has more groups than a status shows.
+func TestC6_TheStatusOfManyGroupsStaysSmall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, clock.RealClock{})
+	w.budget("daily", "1", nil, func(s *budgetv1alpha1.TaskBudgetSpec) { s.GroupBy = []string{"user"} })
+	w.budget("tokens", "1", nil, func(s *budgetv1alpha1.TaskBudgetSpec) {
+		s.MaxCostUSD, s.MaxInputTokens, s.Limits = nil, new(int64(100)), []budgetv1alpha1.Limit{{Meter: "tasks", Max: 50}}
+	})
+	w.start(settings{})
+	unused := w.awaitStatus("daily", "is written", func(s budgetv1alpha1.TaskBudgetStatus) bool { return s.Percent != nil })
+	if unused.Group != "" || unused.Groups != 0 || unused.TopGroups != nil || *unused.Percent != 0 {
+		t.Errorf("a budget that nobody has used names a group: %s", asJSON(unused))
+	}
+	const users = 25
+	for i := range users {
+		w.spend(fmt.Sprintf("record-%02d", i), fmt.Sprintf("0.%02d", i+1), map[string]string{"user": fmt.Sprintf("u%02d", i)})
+	}
+	status := w.awaitStatus("daily", "counts all", func(s budgetv1alpha1.TaskBudgetStatus) bool { return s.Groups == users })
+	if len(status.TopGroups) != budgetv1alpha1.MaxTopGroups || status.TopGroups[0].Group != "user=u24" || status.TopGroups[9].Group != "user=u15" {
+		t.Errorf("not the ten fullest groups: %s", asJSON(status.TopGroups))
+	}
+	if diff := cmp.Diff("user=u24 0.25 user=u24 (1 of 25)", status.Group+" "+status.Display.Used+" "+status.Display.Group); diff != "" {
+		t.Error(diff)
+	}
+	w.awaitStatus("tokens", "displays what is nearest to its limit", func(s budgetv1alpha1.TaskBudgetStatus) bool {
+		return s.Display != nil && s.Display.Used == "25 tasks" && s.Display.Held == "0 tasks" && s.Display.Group == ""
+	})
+}
+
+// TestC2_AWindowThatOpensAtItsFirstUseIsTheSameAfterARestart compares the status with the one that a new process finds, at each
+// step of the window's life.
+func TestC2_AWindowThatOpensAtItsFirstUseIsTheSameAfterARestart(t *testing.T) {
+	t.Parallel()
+	c := clocktesting.NewFakeClock(time.Date(2026, 3, 1, 12, 0, 0, 700_000_000, time.UTC))
+	w := newWorld(t, c)
+	for name, groupBy := range map[string][]string{"daily": nil, "grouped": {"team"}} {
+		w.budget(name, "10", gold, func(s *budgetv1alpha1.TaskBudgetSpec) {
+			s.Period, s.GroupBy = budgetv1alpha1.Period{Type: "FirstUse", Duration: "5h"}, groupBy
+		})
+	}
+	r := w.start(settings{idle: true})
+	window := func(start string) func(budgetv1alpha1.TaskBudgetStatus) bool {
+		return func(s budgetv1alpha1.TaskBudgetStatus) bool {
+			got := ""
+			if s.PeriodStart != nil {
+				got = s.PeriodStart.UTC().Format(time.TimeOnly)
+			}
+			return s.ObservedGeneration > 0 && got == start && (s.PeriodEnd == nil) == (start == "")
+		}
+	}
+	restarted := func(what, start string) {
+		t.Helper()
+		for _, restart := range []bool{false, true} {
+			if restart {
+				r.stop()
+				r = w.start(settings{idle: true})
+				time.Sleep(300 * time.Millisecond) // it writes whatever it sees otherwise
+			}
+			for _, name := range []string{"daily", "grouped"} {
+				w.awaitStatus(name, fmt.Sprintf("%s, restarted %v", what, restart), window(start))
+			}
+		}
+	}
+	admit := func(name string) *AgentTask {
+		t.Helper()
+		task := w.task(name, "1", gold)
+		answer, err := r.gate.Admit(t.Context(), task)
+		must(t, err)
+		if !answer.Admitted {
+			t.Fatal(answer.Decision.Message())
+		}
+		return task
+	}
+	restarted("nobody has used it", "")
+	released := admit("released")
+	restarted("a task is admitted", "12:00:00")
+	r.stop()
+	must(t, shared.Client.Delete(t.Context(), holdOf(w, released))) // while nobody looks
+	r = w.start(settings{idle: true})
+	restarted("it has never run", "")
+	c.Step(time.Hour)
+	first := admit("first")
+	restarted("another one opens the window", "13:00:00")
+	c.Step(time.Hour)
+	w.finish("first", "2")
+	must(t, r.recorder.Record(t.Context(), w.get(first.Name)))
+	restarted("it is recorded", "13:00:00")
+	c.Step(5 * time.Hour)
+	restarted("the window is over", "")
+	admit("second")
+	restarted("the next use opens the next window", "19:00:00")
+	w.spend("elsewhere", "1", gold)
+	w.awaitStatus("daily", "has not forgotten which window it is in", func(s budgetv1alpha1.TaskBudgetStatus) bool {
+		return s.Used.CostUSD.String() == "1" && s.Held.CostUSD.String() == "1"
 	})
 }
 
@@ -174,4 +283,27 @@ func TestC1_AHoldCountsUntilItsRecordIsSeen(t *testing.T) {
 			t.Fatal("the room was given away between hold and record")
 		}
 	}
+}
+
+// metric gives the value of a metric with these values of its labels, in any order and beside others.
+func (r *replica) metric(t *testing.T, name string, values ...string) float64 {
+	t.Helper()
+	families, err := r.registry.Gather()
+	must(t, err)
+	sum := 0.0
+	for _, family := range families {
+		if family.GetName() != name {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			var have []string
+			for _, label := range m.GetLabel() {
+				have = append(have, label.GetValue())
+			}
+			if !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(have, v) }) {
+				sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	return sum
 }

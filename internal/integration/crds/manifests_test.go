@@ -150,7 +150,7 @@ func applyAll(t *testing.T, pattern string) {
 }
 
 // Admins of a namespace write budgets; what was spent and what is held they only read.
-func TestOnlyTheControllerWritesRecordsAndHolds(t *testing.T) {
+func TestA10_OnlyTheControllerWritesRecordsAndHolds(t *testing.T) {
 	applyAll(t, "rbac.yaml")
 	namespace := shared.Namespace(t, nil)
 	bind(t, "admin", "bursar-admin", namespace)
@@ -200,7 +200,7 @@ func newJob(namespace string, suspend bool) *batchv1.Job {
 }
 
 // A user who may edit the tasks cannot move a task that waits to another budget; the controller may change its labels.
-func TestLabelsOfAWaitingTaskStay(t *testing.T) {
+func TestA10_LabelsOfAWaitingTaskStay(t *testing.T) {
 	namespace := shared.Namespace(t, nil)
 	bind(t, "developer", newRole(t, "batch", []string{"*"}, "jobs", "jobs/status"), namespace)
 	bind(t, "controller", newRole(t, "batch", []string{"*"}, "jobs", "jobs/status"), namespace)

@@ -134,7 +134,7 @@ func periodRules() map[string]rule {
 	}
 }
 
-func TestPeriodRules(t *testing.T) {
+func TestA2_PeriodRules(t *testing.T) {
 	for sentence, r := range periodRules() {
 		t.Run(sentence, func(t *testing.T) {
 			r.refused, r.passes = `{period: `+r.refused+`}`, `{period: `+r.passes+`}`

@@ -43,7 +43,7 @@ func recordRules() map[string]rule {
 	}
 }
 
-func TestRecordRules(t *testing.T) {
+func TestA7_RecordRules(t *testing.T) {
 	for sentence, r := range recordRules() {
 		t.Run(sentence, func(t *testing.T) { r.check(t, "taskrecords", "TaskRecord", uid, parse(t, goodRecord)) })
 	}
@@ -92,7 +92,7 @@ func stored(t *testing.T, resource, kind, namespace, spec string) *unstructured.
 }
 
 // A7: every field of a record's spec is immutable, also for who may do anything; its metadata are not.
-func TestRecordsAreImmutable(t *testing.T) {
+func TestA7_RecordsAreImmutable(t *testing.T) {
 	record := stored(t, "taskrecords", "TaskRecord", shared.Namespace(t, nil), goodRecord)
 	for name, change := range map[string]func(spec map[string]any) error{
 		"another cost": func(s map[string]any) error { return unstructured.SetNestedField(s, "0.4", "usage", "costUSD") },
@@ -125,7 +125,7 @@ func TestRecordsAreImmutable(t *testing.T) {
 }
 
 // The snapshot of a hold is immutable; an admission that is renewed moves its times.
-func TestTheSnapshotOfAHoldIsImmutable(t *testing.T) {
+func TestA10_TheSnapshotOfAHoldIsImmutable(t *testing.T) {
 	hold := stored(t, "taskholds", "TaskHold", shared.Namespace(t, nil), goodHold)
 	for name, labels := range map[string]map[string]any{"other": {"team": "b"}, "more": {"team": "a", "x": "y"}, "none": nil} {
 		changed := hold.DeepCopy()

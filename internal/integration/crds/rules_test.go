@@ -95,13 +95,13 @@ func budgetRules() map[string]rule {
 	}
 }
 
-func TestBudgetRules(t *testing.T) {
+func TestA1_A3_A17_A19_BudgetRules(t *testing.T) {
 	for sentence, r := range budgetRules() {
 		t.Run(sentence, func(t *testing.T) { r.check(t, "taskbudgets", "TaskBudget", "daily", parse(t, goodBudget)) })
 	}
 }
 
-func TestABudgetNeedsASpec(t *testing.T) {
+func TestA1_ABudgetNeedsASpec(t *testing.T) {
 	for _, spec := range []string{`null`, `{}`} {
 		err := dryRun(t, "taskbudgets", []byte(`{"apiVersion":"bursar.dev/v1alpha1","kind":"TaskBudget","metadata":{"name":"x"},"spec":`+spec+`}`))
 		if err == nil || !strings.Contains(err.Error(), "spec") || !strings.Contains(err.Error(), "Required value") {
@@ -158,4 +158,28 @@ func messages(schema *apiextensionsv1.JSONSchemaProps) []string {
 		found = append(found, messages(schema.Items.Schema)...)
 	}
 	return found
+}
+
+// A19: an action is an enum whose first value is Block, and what is not said is Block.
+func TestA19_TheFirstActionIsBlock(t *testing.T) {
+	crds, err := install.CRDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, crd := range crds {
+		if crd.Spec.Names.Kind != "TaskBudget" {
+			continue
+		}
+		action := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["action"]
+		var values []string
+		for _, value := range action.Enum {
+			values = append(values, string(value.Raw))
+		}
+		if !slices.Equal(values, []string{`"Block"`, `"Warn"`}) {
+			t.Errorf("A19: the actions are %v", values)
+		}
+	}
+	if err := dryRun(t, "taskbudgets", manifest("TaskBudget", "x", parse(t, goodBudget).with(t, `{action: Block}`)).json(t)); err != nil {
+		t.Error(err)
+	}
 }

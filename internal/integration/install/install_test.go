@@ -33,7 +33,7 @@ func getCRD(t *testing.T, name string) *apiextensionsv1.CustomResourceDefinition
 }
 
 // A22: when Install returns, the resources are served. The client's scheme knows nothing of CRDs.
-func TestInstallServesTheResources(t *testing.T) {
+func TestA22_InstallServesTheResources(t *testing.T) {
 	clean(t)
 	plain, err := client.New(shared.Config, client.Options{Scheme: runtime.NewScheme()})
 	if err != nil {
@@ -61,7 +61,7 @@ func TestInstallServesTheResources(t *testing.T) {
 }
 
 // A22: a webhook that is not up, and refuses everything, keeps nobody from installing.
-func TestInstallWaitsForNoWebhook(t *testing.T) {
+func TestA22_InstallWaitsForNoWebhook(t *testing.T) {
 	clean(t)
 	register(t, "https://127.0.0.1:1/", newAuthority(t).bundle)
 	if err := install.Install(t.Context(), shared.Client, install.Options{Timeout: 20 * time.Second}); err != nil {
@@ -222,7 +222,7 @@ func taskCRD(plural string, conversion *apiextensionsv1.CustomResourceConversion
 }
 
 // A22: of the host's CRDs, only the one with a conversion webhook gets the CA bundle.
-func TestCABundleGoesToConversionWebhooksOnly(t *testing.T) {
+func TestA22_CABundleGoesToConversionWebhooksOnly(t *testing.T) {
 	clean(t)
 	converted := taskCRD("converted", &apiextensionsv1.CustomResourceConversion{
 		Strategy: apiextensionsv1.WebhookConverter,

@@ -98,10 +98,17 @@ var stale = map[string]struct{ spec, reason, worse string }{
 		`{taskSelector: {matchExpressions: [{key: a, operator: Near}]}, period: {type: Daily}, maxCostUSD: "1"}`, budget.ReasonInvalidSelector,
 		`{"spec":{"taskSelector":{"matchExpressions":[{"key":"b","operator":"Near"}]}}}`,
 	},
-	"zone":       {`{taskSelector: {}, period: {type: Daily, timezone: Local}, maxCostUSD: "1"}`, budget.ReasonInvalidPeriod, `{"spec":{"period":{"timezone":"local"}}}`},
-	"field":      {`{taskSelector: {}, period: {type: Daily, weekStart: Monday}, maxCostUSD: "1"}`, budget.ReasonInvalidPeriod, `{"spec":{"period":{"weekStart":"Sunday"}}}`},
-	"kind":       {`{taskSelector: {}, period: {type: Nightly}, maxCostUSD: "1"}`, budget.ReasonInvalidPeriod, `{"spec":{"period":{"type":"nightly"}}}`},
-	"duration":   {`{taskSelector: {}, period: {type: Sliding, duration: 5s}, maxCostUSD: "1"}`, budget.ReasonInvalidPeriod, `{"spec":{"period":{"duration":"6s"}}}`},
+	"zone":     {`{taskSelector: {}, period: {type: Daily, timezone: Local}, maxCostUSD: "1"}`, budget.ReasonInvalidPeriod, `{"spec":{"period":{"timezone":"local"}}}`},
+	"field":    {`{taskSelector: {}, period: {type: Daily, weekStart: Monday}, maxCostUSD: "1"}`, budget.ReasonInvalidPeriod, `{"spec":{"period":{"weekStart":"Sunday"}}}`},
+	"kind":     {`{taskSelector: {}, period: {type: Nightly}, maxCostUSD: "1"}`, budget.ReasonInvalidPeriod, `{"spec":{"period":{"type":"nightly"}}}`},
+	"duration": {`{taskSelector: {}, period: {type: Sliding, duration: 5s}, maxCostUSD: "1"}`, budget.ReasonInvalidPeriod, `{"spec":{"period":{"duration":"6s"}}}`},
+	"no-such-zone": { // or one that has gone from the server's database since
+		`{taskSelector: {}, period: {type: Daily, timezone: Mars/Base}, maxCostUSD: "1"}`, budget.ReasonInvalidPeriod,
+		`{"spec":{"period":{"timezone":"Mars/Other"}}}`,
+	},
+	"word":       {`{taskSelector: {}, period: {type: Sliding, duration: soon}, maxCostUSD: "1"}`, budget.ReasonInvalidPeriod, `{"spec":{"period":{"duration":"later"}}}`},
+	"unit":       {`{taskSelector: {}, period: {type: Sliding, duration: 5y}, maxCostUSD: "1"}`, budget.ReasonInvalidPeriod, `{"spec":{"period":{"duration":"6y"}}}`},
+	"nothing":    {`{taskSelector: {}, period: {type: Sliding, duration: "", timezone: ""}, maxCostUSD: "1"}`, budget.ReasonInvalidPeriod, `{"spec":{"period":{"duration":"d"}}}`},
 	"negative":   {`{taskSelector: {}, period: {type: Daily}, maxCostUSD: "-1"}`, budget.ReasonInvalidSpec, `{"spec":{"maxCostUSD":"-2"}}`},
 	"tokens":     {`{taskSelector: {}, period: {type: Daily}, maxInputTokens: -1}`, budget.ReasonInvalidSpec, `{"spec":{"maxInputTokens":-2}}`},
 	"limitless":  {`{taskSelector: {}, period: {type: Daily}}`, budget.ReasonInvalidSpec, `{"spec":{"action":"Warn"}}`},
@@ -115,7 +122,7 @@ const repaired = `{"metadata":{"finalizers":null},"spec":{"taskSelector":{"match
 
 // Objects that were stored when the API server checked less can still be read and told of, still refuse, and can be repaired and
 // removed; they can't be made worse.
-func TestUpgrade(t *testing.T) {
+func TestA6_A21_Upgrade(t *testing.T) {
 	installOlder(t)
 	namespace := shared.Namespace(t, nil)
 	for name, test := range stale {
@@ -163,7 +170,7 @@ func staleBudget(t *testing.T, tb *budgetv1alpha1.TaskBudget, reason, worse stri
 }
 
 // A bad budget that is not repaired can be removed, finalizers and all.
-func TestUpgradeLetsGo(t *testing.T) {
+func TestA21_UpgradeLetsGo(t *testing.T) {
 	installOlder(t)
 	namespace := shared.Namespace(t, nil)
 	objects := []*unstructured.Unstructured{

@@ -31,6 +31,7 @@ import (
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 	"github.com/bursar-dev/bursar/budget/webhook"
 	"github.com/bursar-dev/bursar/internal/integration/cluster"
+	"github.com/bursar-dev/bursar/policy/cel"
 )
 
 // An authority is a certificate for 127.0.0.1 that vouches for itself.
@@ -103,7 +104,9 @@ func serve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := webhook.SetupWithManager(mgr, webhook.Options{}); err != nil {
+	if err := webhook.SetupWithManager(mgr, webhook.Options{
+		Validator: webhook.Validator{Compile: []budget.CompileOption{budget.WithPolicies(cel.CompileRules)}},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -133,7 +136,7 @@ func (h *heard) HandleWarningHeader(_ int, _, text string) {
 }
 
 // A12: bad selectors, and everything else that only Compile knows, are refused on create and on update.
-func TestA12TheWebhookRefuses(t *testing.T) {
+func TestA12_TheWebhookRefuses(t *testing.T) {
 	clean(t)
 	if err := install.Install(t.Context(), shared.Client, install.Options{}); err != nil {
 		t.Fatal(err)
@@ -163,6 +166,15 @@ func TestA12TheWebhookRefuses(t *testing.T) {
 		"amount": {
 			func(s *budgetv1alpha1.TaskBudgetSpec) { s.MaxCostUSD = usd("1E") },
 			`spec.maxCostUSD: Invalid value: "1E": a dollar amount is at most`,
+		},
+		"policy": {
+			func(s *budgetv1alpha1.TaskBudgetSpec) {
+				s.Policies = []budgetv1alpha1.PolicyRule{
+					{Name: "good", When: `task.model == "opus"`, Effect: "deny", Message: "no opus"},
+					{Name: "bad", When: `task.model == "opus" && budget.cost.usedPermile > 800`, Effect: "deny", Message: "no opus"},
+				}
+			},
+			`spec.policies[1].when: Invalid value: "task.model == \"opus\" && budget.cost.usedPermile > 800": 1:36: undefined field 'usedPermile'`,
 		},
 	} {
 		bad := newBudget(namespace, name)
