@@ -18,8 +18,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -78,8 +76,8 @@ func serve(ctx context.Context, cluster *rest.Config, s settings) error {
 	if err := install.Install(ctx, c, install.Options{Also: own}); err != nil { // before anything watches them
 		return err
 	}
-	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+	scheme, err := tasks.NewScheme()
+	if err != nil {
 		return err
 	}
 	o := tasks.Options{}

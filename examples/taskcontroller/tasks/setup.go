@@ -3,6 +3,8 @@ package tasks
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
@@ -24,22 +26,28 @@ type Options struct {
 	Concurrency int
 }
 
-// SetupWithManager adds the controllers of tasks and of producers to a manager, with bursar's. The manager's scheme must know
-// bursar's types and those of the example.
+// NewScheme makes the scheme of the manager. It has to be complete before the manager is made, since controller.CacheObjects
+// is about types of bursar.
+func NewScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, examplev1alpha1.AddToScheme,
+		budgetv1alpha1.AddToScheme, // bursar: TaskBudget, TaskRecord, TaskHold
+	} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return scheme, nil
+}
+
+// SetupWithManager adds the controllers of tasks and of producers to a manager with the scheme above, and those of bursar.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, o Options) (*Reconciler, error) {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
 	if o.Agent == nil {
 		o.Agent = Pretend
-	}
-	for _, add := range []func() error{
-		func() error { return budgetv1alpha1.AddToScheme(mgr.GetScheme()) },
-		func() error { return examplev1alpha1.AddToScheme(mgr.GetScheme()) },
-	} {
-		if err := add(); err != nil {
-			return nil, err
-		}
 	}
 	r, err := newReconciler(ctx, mgr, o)
 	if err != nil {
