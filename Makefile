@@ -127,6 +127,16 @@ spawner: ## Run the spawner example and its preflight command on a real API serv
 	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
 	KUBEBUILDER_ASSETS="$$assets" $(GO) test -count=1 -run 'Spawner|Preflight' -v ./podspec
 
+.PHONY: taskcontroller
+taskcontroller: ## Run the taskcontroller example on a real API server
+	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
+	KUBEBUILDER_ASSETS="$$assets" $(GO) test -count=1 -v ./taskcontroller
+
+.PHONY: demo-cluster
+demo-cluster: ## Let a day of tasks pass on a real API server in half a minute, and show the budgets
+	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
+	KUBEBUILDER_ASSETS="$$assets" $(GO) run ./demo/cmd/demo-cluster
+
 .PHONY: bench
 bench: ## Run the benchmarks, each with its ratio to a floor or a naive twin (BENCH= BENCHTIME=)
 	@dirs=$$(grep -rlE --include='*_test.go' '^func Benchmark' . | grep -vE '^\./($(subst $() ,|,$(NESTED)))/' | xargs -n 1 dirname | sort -u); \
