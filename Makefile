@@ -132,6 +132,11 @@ taskcontroller: ## Run the taskcontroller example on a real API server
 	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
 	KUBEBUILDER_ASSETS="$$assets" $(GO) test -count=1 -v ./taskcontroller
 
+.PHONY: jobgate
+jobgate: ## Run the jobgate example on a real API server with the Job controller
+	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
+	KUBEBUILDER_ASSETS="$$assets" $(GO) test -count=1 -v ./jobgate
+
 .PHONY: demo-cluster
 demo-cluster: ## Let a day of tasks pass on a real API server in half a minute, and show the budgets
 	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
