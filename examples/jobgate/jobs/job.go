@@ -1,8 +1,6 @@
 package jobs
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,21 +14,27 @@ import (
 // of [batchv1.Job] are not. What a Job has beside this stays as it is, because jobs are only ever patched. Never send one with
 // Create or Update.
 //
+// +kubebuilder:object:root=true
+//
 // [batchv1.Job]: https://pkg.go.dev/k8s.io/api/batch/v1#Job
 type Job struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	Spec   JobSpec   `json:"spec,omitzero"`
 	Status JobStatus `json:"status,omitzero"`
 }
 
 // JobSpec is the part of a Job's spec that the gate changes.
+//
+// +kubebuilder:object:generate=true
 type JobSpec struct {
 	Suspend *bool `json:"suspend,omitempty"`
 }
 
 // JobStatus is the part of a Job's status that says how it went.
+//
+// +kubebuilder:object:generate=true
 type JobStatus struct {
 	Conditions     []metav1.Condition `json:"conditions,omitempty"`
 	StartTime      *metav1.Time       `json:"startTime,omitempty"`
@@ -41,35 +45,13 @@ type JobStatus struct {
 // and the gate would write it again and again.
 func (j *Job) GetGeneration() int64 { return 0 }
 
-// DeepCopyObject implements runtime.Object.
-func (j *Job) DeepCopyObject() runtime.Object { return j.DeepCopy() }
-
-// DeepCopy copies a Job.
-func (j *Job) DeepCopy() *Job {
-	to := *j
-	j.ObjectMeta.DeepCopyInto(&to.ObjectMeta)
-	if j.Spec.Suspend != nil {
-		to.Spec.Suspend = new(*j.Spec.Suspend)
-	}
-	to.Status.Conditions = slices.Clone(j.Status.Conditions)
-	to.Status.StartTime, to.Status.CompletionTime = j.Status.StartTime.DeepCopy(), j.Status.CompletionTime.DeepCopy()
-	return &to
-}
-
 // JobList is a list of Jobs.
+//
+// +kubebuilder:object:root=true
 type JobList struct {
 	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
+	metav1.ListMeta `json:"metadata,omitzero"`
 	Items           []Job `json:"items"`
-}
-
-// DeepCopyObject implements runtime.Object.
-func (l *JobList) DeepCopyObject() runtime.Object {
-	to := &JobList{TypeMeta: l.TypeMeta, ListMeta: *l.ListMeta.DeepCopy(), Items: make([]Job, 0, len(l.Items))}
-	for i := range l.Items {
-		to.Items = append(to.Items, *l.Items[i].DeepCopy())
-	}
-	return to
 }
 
 // NewScheme makes the scheme of the manager. A kind has one type in a scheme: where yours has batchv1.Job already, run the

@@ -11,19 +11,21 @@ import (
 // Clock is a [clock.Clock] that begins at an instant and runs at a multiple of the system's speed. It is safe for concurrent
 // use. Build it with [New].
 type Clock struct {
-	begin, real time.Time
-	speed       time.Duration
+	begin, start time.Time // the same instant on this clock and on the system's
+	speed        int64
 }
 
 var _ clock.Clock = (*Clock)(nil)
 
 // New makes a clock that shows begin now and runs speed times as fast as the system's, at least once.
 func New(begin time.Time, speed int) *Clock {
-	return &Clock{begin: begin, real: time.Now(), speed: time.Duration(max(speed, 1))}
+	return &Clock{begin: begin, start: time.Now(), speed: int64(max(speed, 1))}
 }
 
 // Now implements clock.PassiveClock.
-func (c *Clock) Now() time.Time { return c.begin.Add(time.Since(c.real) * c.speed) }
+func (c *Clock) Now() time.Time {
+	return c.begin.Add(time.Duration(int64(time.Since(c.start)) * c.speed))
+}
 
 // Since implements clock.PassiveClock.
 func (c *Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
@@ -47,7 +49,7 @@ func (c *Clock) shorten(d time.Duration) time.Duration {
 	if d <= 0 {
 		return 0
 	}
-	return max(d/c.speed, 1)
+	return time.Duration(max(int64(d)/c.speed, 1))
 }
 
 // timer counts in the time of its clock.

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,7 +78,7 @@ func column(table *metav1.Table, name string) []string {
 
 // show prints the columns that kubectl get shows without -o wide, as it does.
 func show(out io.Writer, table *metav1.Table, keep func(row int) bool) error {
-	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	lines := &bytes.Buffer{}
 	line := func(text func(i int) string) {
 		var cells []string
 		for i, c := range table.ColumnDefinitions {
@@ -85,13 +86,17 @@ func show(out io.Writer, table *metav1.Table, keep func(row int) bool) error {
 				cells = append(cells, text(i))
 			}
 		}
-		fmt.Fprintln(w, "  "+strings.Join(cells, "\t"))
+		fmt.Fprintln(lines, "  "+strings.Join(cells, "\t"))
 	}
 	line(func(i int) string { return strings.ToUpper(table.ColumnDefinitions[i].Name) })
 	for j, row := range table.Rows {
 		if keep == nil || keep(j) {
 			line(func(i int) string { return cell(row.Cells[i]) })
 		}
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	if _, err := lines.WriteTo(w); err != nil {
+		return err
 	}
 	return w.Flush()
 }

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -17,34 +18,43 @@ const (
 	producers = "example.bursar.dev/v1alpha1/taskproducers"
 )
 
+// A shot prints something that kubectl shows.
+type shot func(ctx context.Context, text *bytes.Buffer) error
+
 // watch prints what there is to see, in the order in which it happens.
 func (d *day) watch(ctx context.Context) error {
-	fmt.Fprintf(d.out, "A day of tasks; an hour takes %v. The budgets and the producers are in examples/taskcontroller/manifests/day.yaml.\n", hour)
+	if _, err := fmt.Fprintf(d.out, "A day of tasks; an hour takes %v. The budgets and the producers are in examples/taskcontroller/manifests/day.yaml.\n", hour); err != nil {
+		return err
+	}
 	for _, scene := range []struct {
 		title string
 		ready func(waiting int) bool
-		show  []func(context.Context) error
+		show  []shot
 	}{
-		{"the day begins", func(int) bool { return true }, []func(context.Context) error{d.budgets}},
-		{"tasks wait", func(waiting int) bool { return waiting >= 5 }, []func(context.Context) error{d.budgets, d.waiting}},
+		{"the day begins", func(int) bool { return true }, []shot{d.budgets}},
+		{"tasks wait", func(waiting int) bool { return waiting >= 5 }, []shot{d.budgets, d.waiting}},
 		{
 			"the end of the day", func(int) bool { return d.clock.Now().After(midnight().Add(-20 * time.Minute)) },
-			[]func(context.Context) error{d.budgets, d.producers},
+			[]shot{d.budgets, d.producers},
 		},
 		{
 			"a new day: the budgets are reset, and tasks that waited have started by themselves",
 			func(int) bool { return d.clock.Now().After(midnight().Add(90 * time.Minute)) },
-			[]func(context.Context) error{d.budgets, d.waiting},
+			[]shot{d.budgets, d.waiting},
 		},
 	} {
 		if err := d.await(ctx, scene.ready); err != nil {
 			return fmt.Errorf("%s: %w", scene.title, err)
 		}
-		fmt.Fprintf(d.out, "\n%s: %s\n", d.clock.Now().Format("Mon 15:04"), scene.title)
+		text := &bytes.Buffer{}
+		fmt.Fprintf(text, "\n%s: %s\n", d.clock.Now().Format("Mon 15:04"), scene.title)
 		for _, show := range scene.show {
-			if err := show(ctx); err != nil {
+			if err := show(ctx, text); err != nil {
 				return err
 			}
+		}
+		if _, err := text.WriteTo(d.out); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -59,11 +69,8 @@ func (d *day) await(ctx context.Context, ready func(waiting int) bool) error {
 		if err != nil {
 			return false, err
 		}
-		for _, resets := range column(state, "Resets") {
-			end, err := time.Parse(time.RFC3339, resets)
-			if err != nil || !end.After(d.clock.Now()) {
-				return false, nil // the status is not written yet, or is that of yesterday
-			}
+		if !d.observed(column(state, "Resets")) {
+			return false, nil
 		}
 		table, err := d.tables.get(ctx, agents)
 		return err == nil && ready(len(phase(table, "Waiting"))), err
@@ -72,6 +79,16 @@ func (d *day) await(ctx context.Context, ready func(waiting int) bool) error {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// observed reports that the status of every budget is written, and is not that of a window that has ended.
+func (d *day) observed(resets []string) bool {
+	for _, at := range resets {
+		if end, err := time.Parse(time.RFC3339, at); err != nil || !end.After(d.clock.Now()) {
+			return false
+		}
+	}
+	return true
 }
 
 // phase gives the rows of the tasks in a phase.
@@ -85,43 +102,43 @@ func phase(table *metav1.Table, name string) []int {
 	return rows
 }
 
-func (d *day) budgets(ctx context.Context) error {
-	fmt.Fprintln(d.out, "$ kubectl get taskbudgets")
+func (d *day) budgets(ctx context.Context, text *bytes.Buffer) error {
+	fmt.Fprintln(text, "$ kubectl get taskbudgets")
 	table, err := d.tables.get(ctx, budgets)
 	if err != nil {
 		return err
 	}
-	return show(d.out, table, nil)
+	return show(text, table, nil)
 }
 
-func (d *day) producers(ctx context.Context) error {
-	fmt.Fprintln(d.out, "$ kubectl get taskproducers")
+func (d *day) producers(ctx context.Context, text *bytes.Buffer) error {
+	fmt.Fprintln(text, "$ kubectl get taskproducers")
 	table, err := d.tables.get(ctx, producers)
 	if err != nil {
 		return err
 	}
-	return show(d.out, table, nil)
+	return show(text, table, nil)
 }
 
 // waiting prints how many tasks are in which phase, and the first of those that wait, each reason once.
-func (d *day) waiting(ctx context.Context) error {
+func (d *day) waiting(ctx context.Context, text *bytes.Buffer) error {
 	table, err := d.tables.get(ctx, agents)
 	if err != nil {
 		return err
 	}
 	rows := phase(table, "Waiting")
-	fmt.Fprintf(d.out, "$ kubectl get agenttasks    # %d wait, %d run, %d are done; of those that wait:\n",
+	fmt.Fprintf(text, "$ kubectl get agenttasks    # %d wait, %d run, %d are done; of those that wait:\n",
 		len(rows), len(phase(table, "Running")), len(phase(table, "Succeeded"))+len(phase(table, "Failed")))
 	const most = 6
 	first := rows[:min(len(rows), most)]
-	if err := show(d.out, table, func(row int) bool { return slices.Contains(first, row) }); err != nil {
+	if err := show(text, table, func(row int) bool { return slices.Contains(first, row) }); err != nil {
 		return err
 	}
 	names, why := column(table, "Name"), column(table, "Why")
 	told := map[string]bool{}
 	for _, row := range first {
 		if !told[why[row]] {
-			fmt.Fprintf(d.out, "  %s: %s\n", names[row], why[row])
+			fmt.Fprintf(text, "  %s: %s\n", names[row], why[row])
 		}
 		told[why[row]] = true
 	}

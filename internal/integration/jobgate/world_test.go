@@ -155,9 +155,9 @@ func (w *world) await(name, what string, right func(*batchv1.Job) bool) *batchv1
 	return job
 }
 
-func (w *world) awaitReleased(name string) *batchv1.Job {
+func (w *world) awaitReleased(name string) {
 	w.t.Helper()
-	return w.await(name, "is released", func(j *batchv1.Job) bool { return !*j.Spec.Suspend && condition(j) == nil })
+	w.await(name, "is released", func(j *batchv1.Job) bool { return !*j.Spec.Suspend && condition(j) == nil })
 }
 
 func (w *world) awaitBlocked(name string) *batchv1.JobCondition {
