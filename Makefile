@@ -148,6 +148,15 @@ bench: ## Run the benchmarks, each with its ratio to a floor or a naive twin (BE
 	@dirs=$$(grep -rlE --include='*_test.go' '^func Benchmark' . | grep -vE '^\./($(subst $() ,|,$(NESTED)))/' | xargs -n 1 dirname | sort -u); \
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $$dirs | awk -f internal/tools/bench.awk
 
+RECORDS ?= 0,10000,100000
+ADMISSIONS ?= 1000
+
+.PHONY: bench-cluster
+bench-cluster: ## Measure admissions on a real API server that stores RECORDS records, some minutes (ADMISSIONS=)
+	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
+	KUBEBUILDER_ASSETS="$$assets" BURSAR_RECORDS='$(RECORDS)' BURSAR_ADMISSIONS='$(ADMISSIONS)' \
+	  $(GO) test -count=1 -timeout 30m -v ./bench
+
 ##@ The API server of the integration tests
 
 .PHONY: apiserver
