@@ -1,20 +1,16 @@
 package demo
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -86,25 +82,17 @@ func (d *day) prepare(ctx context.Context, manifests string) error {
 
 // apply is kubectl apply --server-side.
 func (d *day) apply(ctx context.Context, file string) error {
-	text, err := os.ReadFile(file)
+	objects, err := cluster.ReadManifests(file)
 	if err != nil {
 		return err
 	}
-	for decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), len(text)); ; {
-		object := &unstructured.Unstructured{}
-		if err := decoder.Decode(&object.Object); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		if len(object.Object) == 0 {
-			continue
-		}
+	for _, object := range objects {
 		object.SetNamespace(d.namespace)
 		if err := d.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("kubectl")); err != nil {
 			return fmt.Errorf("%s: %s %s: %w", file, object.GetKind(), object.GetName(), err)
 		}
 	}
+	return nil
 }
 
 // run starts the controllers; stop ends them, and waits until they have.

@@ -1,19 +1,15 @@
 package jobgate_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,20 +21,9 @@ const manifests = "../../../examples/jobgate/manifests"
 
 func readManifests(t *testing.T, file string) []*unstructured.Unstructured {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(manifests, file))
+	objects, err := cluster.ReadManifests(filepath.Join(manifests, file))
 	must(t, err)
-	var objects []*unstructured.Unstructured
-	for decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), len(text)); ; {
-		object := &unstructured.Unstructured{}
-		if err := decoder.Decode(&object.Object); errors.Is(err, io.EOF) {
-			return objects
-		} else if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if len(object.Object) > 0 {
-			objects = append(objects, object)
-		}
-	}
+	return objects
 }
 
 func apply(t *testing.T, object *unstructured.Unstructured, namespace string, options ...client.ApplyOption) error {
