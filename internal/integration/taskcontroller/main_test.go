@@ -19,6 +19,7 @@ import (
 var shared cluster.Cluster
 
 func TestMain(m *testing.M) {
+	log.SetLogger(zap.New(zap.WriteTo(logFile()), zap.UseDevMode(true)))
 	os.Exit(shared.Main(ready{m}, cluster.Options{
 		AddToScheme: []func(*runtime.Scheme) error{budgetv1alpha1.AddToScheme, examplev1alpha1.AddToScheme},
 	}))
@@ -28,7 +29,6 @@ func TestMain(m *testing.M) {
 type ready struct{ m *testing.M }
 
 func (r ready) Run() int {
-	log.SetLogger(zap.New(zap.WriteTo(logFile()), zap.UseDevMode(true)))
 	own, err := install.Read(examplev1alpha1.CRDs, "crds/*.yaml")
 	if err == nil {
 		err = install.Install(context.Background(), shared.Client, install.Options{Also: own})

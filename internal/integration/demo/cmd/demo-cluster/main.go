@@ -20,6 +20,7 @@ import (
 )
 
 func main() {
+	ctrl.SetLogger(logr.Discard())
 	p := &program{}
 	flag.StringVar(&p.manifests, "manifests", "../../examples/taskcontroller/manifests", "folder of the example's manifests")
 	flag.Parse()
@@ -38,7 +39,6 @@ type program struct {
 func (p *program) Run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ctrl.SetLogger(logr.Discard())
 	if err := demo.Day(ctx, &p.cluster, p.manifests, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		return 1
