@@ -75,6 +75,8 @@ endif
 ifneq ($(wildcard budget/controller/*.go),)
 	$(TOOL) controller-gen rbac:roleName=bursar paths=./budget/controller output:rbac:dir=budget/controller
 endif
+	$(TOOL) controller-gen object crd paths=./examples/taskcontroller/v1alpha1 output:crd:artifacts:config=examples/taskcontroller/v1alpha1/crds
+	$(TOOL) controller-gen object paths=./examples/jobgate/jobs
 
 .PHONY: tidy
 tidy: ## Bring the go.mod files of every module up to date (nested ones follow the root's)
@@ -130,6 +132,21 @@ spawner: ## Run the spawner example and its preflight command on a real API serv
 	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
 	KUBEBUILDER_ASSETS="$$assets" $(GO) test -count=1 -run 'Spawner|Preflight' -v ./podspec
 
+.PHONY: taskcontroller
+taskcontroller: ## Run the taskcontroller example on a real API server
+	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
+	KUBEBUILDER_ASSETS="$$assets" $(GO) test -count=1 -v ./taskcontroller
+
+.PHONY: jobgate
+jobgate: ## Run the jobgate example on a real API server with the Job controller
+	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
+	KUBEBUILDER_ASSETS="$$assets" $(GO) test -count=1 -v ./jobgate
+
+.PHONY: demo-cluster
+demo-cluster: ## Let a day of tasks pass on a real API server in half a minute, and show the budgets
+	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
+	KUBEBUILDER_ASSETS="$$assets" $(GO) run ./demo/cmd/demo-cluster
+
 .PHONY: bench
 bench: ## Run the benchmarks, each with its ratio to a floor or a naive twin (BENCH= BENCHTIME=)
 	@dirs=$$(grep -rlE --include='*_test.go' '^func Benchmark' . | grep -vE '^\./($(subst $() ,|,$(NESTED)))/' | xargs -n 1 dirname | sort -u); \
@@ -149,6 +166,15 @@ policies: ## Run policytest, opa check, opa test and regal lint over the example
 	$(OPA) test $(REGO_FLAGS) $(REGO_FILES)
 	@if command -v '$(REGAL)' > /dev/null; then '$(REGAL)' lint --config-file rego/.regal/config.yaml $(REGO_FILES); \
 	else echo 'policies: there is no $(REGAL) on the PATH, so that regal lint was not run'; fi
+
+RECORDS ?= 0,10000,100000
+ADMISSIONS ?= 1000
+
+.PHONY: bench-cluster
+bench-cluster: ## Measure admissions on a real API server that stores RECORDS records, some minutes (ADMISSIONS=)
+	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
+	KUBEBUILDER_ASSETS="$$assets" BURSAR_RECORDS='$(RECORDS)' BURSAR_ADMISSIONS='$(ADMISSIONS)' \
+	  $(GO) test -count=1 -timeout 30m -v ./bench
 
 ##@ The API server of the integration tests
 

@@ -1,0 +1,78 @@
+package jobs_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/bursar-dev/bursar/examples/jobgate/jobs"
+	"github.com/bursar-dev/bursar/usage"
+)
+
+var noon = time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
+
+func TestWhichJobsWaitForTheGate(t *testing.T) {
+	t.Parallel()
+	for sentence, c := range map[string]struct {
+		change func(*jobs.Job)
+		want   bool
+	}{
+		"suspended, under the gate":               {func(*jobs.Job) {}, true},
+		"not under the gate":                      {func(j *jobs.Job) { j.Labels = nil }, false},
+		"under another gate":                      {func(j *jobs.Job) { j.Labels[jobs.LabelGate] = "queue" }, false},
+		"not suspended":                           {func(j *jobs.Job) { j.Spec.Suspend = new(false) }, false},
+		"suspended by default: it never is":       {func(j *jobs.Job) { j.Spec.Suspend = nil }, false},
+		"released, and suspended by someone else": {func(j *jobs.Job) { j.Annotations = map[string]string{jobs.AnnotationReleased: "x"} }, false},
+		"on its way out":                          {func(j *jobs.Job) { j.DeletionTimestamp = &metav1.Time{Time: noon} }, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			job := &jobs.Job{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{jobs.LabelGate: jobs.GateBudget}}, Spec: jobs.JobSpec{Suspend: new(true)}}
+			c.change(job)
+			if got := jobs.Waits(job); got != c.want {
+				t.Errorf("it waits: %v", got)
+			}
+		})
+	}
+}
+
+func TestHowAJobHasEnded(t *testing.T) {
+	t.Parallel()
+	at := func(name string, status metav1.ConditionStatus) metav1.Condition {
+		return metav1.Condition{Type: name, Status: status, LastTransitionTime: metav1.NewTime(noon)}
+	}
+	for sentence, c := range map[string]struct {
+		status jobs.JobStatus
+		phase  usage.Phase
+		end    time.Time
+	}{
+		"it has not started": {jobs.JobStatus{}, "", time.Time{}},
+		"it is suspended":    {jobs.JobStatus{Conditions: []metav1.Condition{at("Suspended", "True")}}, "", time.Time{}},
+		"it is about to":     {jobs.JobStatus{Conditions: []metav1.Condition{at("SuccessCriteriaMet", "True"), at("FailureTarget", "True")}}, "", time.Time{}},
+		"it has succeeded": {jobs.JobStatus{
+			Conditions: []metav1.Condition{at("SuccessCriteriaMet", "True"), at("Complete", "True")}, CompletionTime: &metav1.Time{Time: noon.Add(-time.Second)},
+		}, usage.Succeeded, noon.Add(-time.Second)},
+		"it has failed, and has no completion time": {jobs.JobStatus{Conditions: []metav1.Condition{at("Failed", "True")}}, usage.Failed, noon},
+		"it has not failed":                         {jobs.JobStatus{Conditions: []metav1.Condition{at("Failed", "False")}}, "", time.Time{}},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			phase, end := jobs.Finished(&jobs.Job{Status: c.status})
+			if diff := cmp.Diff(c.phase, phase); diff != "" || !end.Equal(c.end) {
+				t.Errorf("%s at %v", phase, end)
+			}
+		})
+	}
+}
+
+func TestTheEstimateOfAJob(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]usage.Amounts{"": nil, "0.75": {usage.CostUSD: usage.MustUSD("0.75")}, "much": nil, "-1": nil} {
+		job := &jobs.Job{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{jobs.AnnotationEstimate: text}}}
+		if diff := cmp.Diff(want, jobs.Host().Estimate(job)); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}

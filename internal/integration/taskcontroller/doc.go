@@ -1,0 +1,2 @@
+// Package taskcontroller runs examples/taskcontroller on a real API server.
+package taskcontroller
