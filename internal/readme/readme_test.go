@@ -50,7 +50,7 @@ func plain(line string) string {
 // of the examples or a program of theirs says.
 func TestEveryLineOfGoIsCompiledSomewhere(t *testing.T) {
 	compiled := map[string]bool{}
-	for _, pattern := range []string{"*/example_test.go", "*/*/example_test.go", "examples/*/*.go", "internal/readme/*_test.go"} {
+	for _, pattern := range []string{"*/example_test.go", "*/*/example_test.go", "examples/*/*.go", "examples/*/*/*.go", "internal/readme/*_test.go"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
