@@ -45,19 +45,19 @@ func fallback(list *corev1.ResourceList, from corev1.ResourceList) {
 // fillFrom applies one LimitRange to a pod and tells what it filled in, in the order of containers and resources.
 func fillFrom(limits *corev1.LimitRange, spec *corev1.PodSpec) []Masking {
 	requests, limit := containerDefaults(limits)
+	requestNames, limitNames := sortedNames(requests), sortedNames(limit)
 	var masked []Masking
 	fill := func(container *corev1.Container, init bool) {
-		note := func(field string, list *corev1.ResourceList, from corev1.ResourceList) {
-			var place [few]corev1.ResourceName
-			for _, name := range appendNames(place[:0], from) {
+		note := func(field string, list *corev1.ResourceList, from corev1.ResourceList, names []corev1.ResourceName) {
+			for _, name := range names {
 				if _, ok := (*list)[name]; !ok {
 					put(list, name, from[name])
 					masked = append(masked, Masking{LimitRange: limits.Name, Container: container.Name, Init: init, Field: field, Resource: name, Value: from[name]})
 				}
 			}
 		}
-		note("limits", &container.Resources.Limits, limit)
-		note("requests", &container.Resources.Requests, requests)
+		note("limits", &container.Resources.Limits, limit, limitNames)
+		note("requests", &container.Resources.Requests, requests, requestNames)
 	}
 	for i := range spec.Containers {
 		fill(&spec.Containers[i], false)

@@ -97,9 +97,9 @@ func (p *predictor) outcome(ranges []*corev1.LimitRange) Outcome {
 	o.Findings = append(o.Findings, quota...)
 	o.Quotas = uses
 	o.conclude()
-	if o.Verdict != Reject {
+	if o.Verdict != Reject && (minor < minorPodLevelFixed || pod.Spec.Overhead != nil) {
 		// What is stored is read like what is sent: the overhead is rounded, and servers before 1.37 fill in the pod level once
-		// more. Class and quotas are settled by then.
+		// more. Class and quotas are settled by then. The rest is as it was at the first reading.
 		decode(pod, minor)
 	}
 	return o

@@ -79,16 +79,17 @@ func (s *quotaStage) check(quota *corev1.ResourceQuota, cluster bool) {
 // measure does steps 1 to 3 for a quota that concerns the pod.
 func (s *quotaStage) measure(quota *corev1.ResourceQuota, cluster bool, hard, used corev1.ResourceList, use *QuotaUse) {
 	name := object(quota, cluster)
-	missing := s.missing(name, hard)
-	unknown := uncounted(name, hard, used)
+	var place [few]corev1.ResourceName
+	keys := appendNames(place[:0], hard)
+	missing := s.missing(name, hard, keys)
+	unknown := uncounted(name, used, keys)
 	if len(missing) > 0 {
 		unknown = nil // the server stops at what is missing
 	}
 	s.early = append(s.early, missing...)
 	s.early = append(s.early, unknown...)
 	use.Delta, use.Headroom = corev1.ResourceList{}, corev1.ResourceList{}
-	var place [few]corev1.ResourceName
-	for _, key := range appendNames(place[:0], hard) {
+	for _, key := range keys {
 		limit, spent := hard[key], used[key]
 		room := limit.DeepCopy()
 		room.Sub(spent)
@@ -129,13 +130,12 @@ func exceeded(object string, key corev1.ResourceName, used, need, hard resource.
 }
 
 // missing does step 1. A finding for each resource and container, in the order of resources.
-func (s *quotaStage) missing(object string, hard corev1.ResourceList) []Finding {
+func (s *quotaStage) missing(object string, hard corev1.ResourceList, keys []corev1.ResourceName) []Finding {
 	if s.minor >= minorPodLevel && hasPodLevel(&s.pod.Spec) {
 		return nil
 	}
 	var findings []Finding
-	var place [few]corev1.ResourceName
-	for _, key := range appendNames(place[:0], hard) {
+	for _, key := range keys {
 		if !mandatory(key) {
 			continue
 		}
@@ -166,10 +166,9 @@ func declares(r *corev1.ResourceRequirements, key corev1.ResourceName) bool {
 }
 
 // uncounted does step 2. One finding for each resource that has no usage yet.
-func uncounted(object string, hard, used corev1.ResourceList) []Finding {
+func uncounted(object string, used corev1.ResourceList, keys []corev1.ResourceName) []Finding {
 	var findings []Finding
-	var place [few]corev1.ResourceName
-	for _, key := range appendNames(place[:0], hard) {
+	for _, key := range keys {
 		if _, counted := used[key]; !counted {
 			findings = append(findings, Finding{
 				Stage: StageQuota, Category: CategoryQuotaUnknownStatus, Severity: Refuses, Object: object, Resource: key, Retry: RetryWhenSynced,

@@ -33,7 +33,7 @@ func TestTheSchedulerBindsAsManyPodsAsNodeRoomSays(t *testing.T) {
 		return shared.Client.Create(ctx, pod, client.DryRunAll)
 	})
 	seed, bound, full, explained := number(t, "BURSAR_SEED", 1), int64(0), 0, 0
-	worlds := number(t, "BURSAR_WORLDS", 24)
+	worlds := number(t, "BURSAR_WORLDS", 48)
 	for number := range worlds {
 		r := play(t, newWorld(seed, number))
 		bound, full, explained = bound+r.bound, full+r.full, explained+r.explained
