@@ -40,7 +40,7 @@ func Apply(changes ...map[string]any) (policy.Input, error) {
 	}
 	var in policy.Input
 	if err := strict(text, &in); err != nil {
-		return policy.Input{}, fmt.Errorf("set: %w", err)
+		return policy.Input{}, fmt.Errorf("set: %w", advised(err))
 	}
 	in = in.Complete()
 	err = in.Check()
@@ -110,6 +110,9 @@ func firstBudget(doc map[string]any) (map[string]any, error) {
 // put sets a value at a key and the path below it; maps are merged, and nil
 // removes the key.
 func put(doc map[string]any, key string, below []string, value any) error {
+	if advice, ok := derived[key]; ok {
+		return fmt.Errorf("%s is computed: %s", key, advice)
+	}
 	inner, isMap := doc[key].(map[string]any)
 	if len(below) > 0 {
 		if !isMap {
