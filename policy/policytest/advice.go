@@ -14,16 +14,25 @@ import (
 	"github.com/bursar-dev/bursar/policy"
 )
 
-// derived are the keys that Complete fills: what a case sets there would have
-// no effect, and a case that seems to test it would test something else.
-var derived = map[string]string{
-	"version":           "leave it out",
-	"nowUnixMs":         "set now",
-	"totalTokens":       "set inputTokens and outputTokens",
-	"elapsedPermille":   "set now, or the period's startUnixMs and endUnixMs",
-	"remaining":         "set limit, used and held",
-	"usedPermille":      "set limit and used",
-	"committedPermille": "set limit, used and held",
+// derived says what to set instead of a key that Complete fills: what a case
+// sets there would have no effect, and a case that seems to test it would test
+// something else. It is empty for other keys.
+func derived(key string) string {
+	switch key {
+	case "version":
+		return "leave it out"
+	case "nowUnixMs":
+		return "set now"
+	case "totalTokens":
+		return "set inputTokens and outputTokens"
+	case "elapsedPermille":
+		return "set now, or the period's startUnixMs and endUnixMs"
+	case "usedPermille":
+		return "set limit and used"
+	case "remaining", "committedPermille":
+		return "set limit, used and held"
+	}
+	return ""
 }
 
 // advised says what an error of JSON means for the author of a case.

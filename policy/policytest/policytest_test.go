@@ -90,7 +90,7 @@ func TestBadSuitesFail(t *testing.T) {
 		"a computed one in a map":   {head + "cases:\n- {name: a, set: {estimate: {totalTokens: 9}}}\n", "set estimate: totalTokens is computed: set inputTokens and outputTokens"},
 		"an instant that is none":   {head + "cases:\n- {name: a, set: {now: yesterday}}\n", "set: now: want an instant, as in 2026-03-02T12:00:00Z"},
 		"a budget that is no map":   {head + "cases:\n- {name: a, set: {budget: 5}}\n", "set budget: want a map"},
-		"a budget where none is":    {head + "cases:\n- {name: a, set: {budgets: [], budget.name: x}}\n", "set budget.name: there are no budgets"},
+		"a budget where none is":    {head + "base: {budgets: []}\ncases:\n- {name: a, set: {budget.name: x}}\n", "set budget.name: there are no budgets"},
 		"budgets of another kind":   {head + "cases:\n- {name: a, set: {budgets: [5]}}\n", "set budgets[0]: want a map"},
 		"a path through a text":     {head + "cases:\n- {name: a, set: {task.name.x: 5}}\n", "set task.name.x: name is not a map"},
 		"an input out of bounds":    {head + "cases:\n- {name: a, set: {task.attempt: -1}}\n", "input task.attempt: is -1, and may not be negative"},
