@@ -36,7 +36,7 @@ func TestFaultsOfTheFieldAreRefusedAtLoad(t *testing.T) {
 		params map[string]any
 		want   string
 	}{
-		"1 a misspelt decision in Rego":       {text: rego + `decison := {"deny": true}`, want: "no package defines any of the sets"},
+		"1 a misspelt decision in Rego":       {text: rego + `decisoon := {"deny": true}`, want: "no package defines any of the sets"},
 		"1 a decision with a misspelt key":    {text: cel(`{"dney": true}`), want: "must be bool, is map(string, bool)"},
 		"2 a boolean deny":                    {text: rego + "deny := true", want: "deny must be a set"},
 		"2 a number in deny":                  {text: rego + "deny contains 7", want: "deny: a member is a number"},
