@@ -10,6 +10,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/bursar-dev/bursar/internal/spelling"
 	"github.com/bursar-dev/bursar/policy"
 )
 
@@ -72,13 +73,14 @@ func checkCall(operator ast.Value, args []*ast.Term, where *ast.Location) policy
 func (l *loader) checkCompiled() policy.LoadErrors {
 	byPackage, faults := l.findEntries()
 	if len(l.entries) == 0 && len(faults) == 0 {
-		faults = append(faults, policy.LoadError{Text: "no package defines any of the sets " + strings.Join(setNames, ", ")})
+		faults = l.noEntries()
 	}
 	for _, e := range l.entries {
 		faults = append(faults, l.checkEntry(e)...)
 	}
 	if len(faults) == 0 { // otherwise these would only repeat it
 		faults = append(l.checkUse(), l.checkReferences(byPackage)...)
+		faults = append(faults, l.checkOrder(byPackage)...)
 	}
 	for name := range l.options.Params {
 		if !slices.ContainsFunc(l.entries, func(e *entry) bool { return e.name == name }) {
@@ -86,6 +88,23 @@ func (l *loader) checkCompiled() policy.LoadErrors {
 		}
 	}
 	return faults
+}
+
+// noEntries says why there is no policy: no set at all, or a misspelt one.
+func (l *loader) noEntries() policy.LoadErrors {
+	var faults policy.LoadErrors
+	for _, file := range slices.Sorted(maps.Keys(l.modules)) {
+		for _, rule := range l.modules[file].Rules {
+			name := rule.Head.Ref()[0].Value.String()
+			if hint := spelling.DidYouMean(name, setNames); hint != "" {
+				faults = append(faults, at(rule.Loc(), "%s is none of the sets %s%s", name, strings.Join(setNames, ", "), hint))
+			}
+		}
+	}
+	if len(faults) > 0 {
+		return faults
+	}
+	return policy.LoadErrors{{Text: "no package defines any of the sets " + strings.Join(setNames, ", ")}}
 }
 
 // findEntries lists the packages that define a set, by their paths.
@@ -222,7 +241,7 @@ func (l *loader) checkUse() policy.LoadErrors {
 		m := l.compiler.Modules[file]
 		for _, rule := range m.Rules {
 			if entries[m.Package.Path.String()] && !used[rule] {
-				faults = append(faults, at(rule.Loc(), "rule %s is used by none of the sets %s", rule.Head.Ref(), strings.Join(setNames, ", ")))
+				faults = append(faults, at(rule.Loc(), "rule %s is used by none of the sets %s%s", rule.Head.Ref(), strings.Join(setNames, ", "), spelling.DidYouMean(rule.Head.Ref()[0].Value.String(), setNames)))
 			}
 		}
 	}
@@ -241,7 +260,7 @@ func (l *loader) checkReferences(entries map[string]*entry) policy.LoadErrors {
 				return false
 			}
 			if !l.resolves(ref, own) {
-				faults = append(faults, at(ref[0].Location, "%s: there is no such rule or parameter", ref))
+				faults = append(faults, at(ref[0].Location, "%s: there is no such rule or parameter%s", ref, adviceOn(ref)))
 			}
 			return false
 		})

@@ -166,6 +166,7 @@ func errorsOf(file string, err error) policy.LoadErrors {
 	out := make(policy.LoadErrors, len(all))
 	for i, e := range all {
 		out[i] = at(e.Location, "%s", message(e))
+		out[i].Column = max(out[i].Column, 1)
 	}
 	return out
 }
@@ -180,7 +181,7 @@ func message(e *ast.Error) string {
 			}
 		}
 	}
-	return policy.Clean(text)
+	return policy.Clean(advised(text))
 }
 
 func at(l *ast.Location, format string, args ...any) policy.LoadError {

@@ -146,7 +146,7 @@ func TestInlineRulesFromManifestToDecision(t *testing.T) {
 // The same manifest, with one mistake: every fault names its field and place.
 func TestInlineRulesAreRefusedWithTheirPlace(t *testing.T) {
 	_, err := inline(t, manifest)
-	want := `spec.policies[3].value: Invalid value: "greatest([1000000, budget.cost.remaining / 4])": 1:9: undeclared reference to 'greatest' (in container '')`
+	want := `spec.policies[3].value: Invalid value: "greatest([1000000, budget.cost.remaining / 4])": 1:9: undeclared reference to 'greatest'; did you mean math.greatest?`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}

@@ -42,5 +42,5 @@ func ExampleCompile() {
 		Name: "owner", When: `task.label["owner"] == ""`, Effect: policy.EffectDeny, Message: "an owner is required",
 	}}}, cel.Options{Name: "inline"})
 	fmt.Println(err)
-	// Output: 1:5: rules[0].when: rule owner: undefined field 'label'
+	// Output: 1:5: rules[0].when: rule owner: undefined field 'label'; did you mean labels?
 }

@@ -39,7 +39,7 @@ func (c *compiler) expression(path, rule, text string, want *types.Type) *expres
 	}
 	if issues.Err() != nil {
 		for _, e := range issues.Errors() {
-			c.failAt(path, rule, e.Location.Line(), e.Location.Column()+1, "%s", e.Message)
+			c.failAt(path, rule, e.Location.Line(), e.Location.Column()+1, "%s", c.advised(e.Message, text))
 		}
 		return nil
 	}
@@ -96,8 +96,18 @@ func (c *compiler) checkCalls(path, rule string, checked *cel.Ast) bool {
 		if e.Kind() == ast.IdentKind {
 			checkName(e, fail)
 		}
+		if n, ok := literalOf(e).(types.Double); ok {
+			fail(e, "%v is a fraction: all numbers of the document are whole, money is in millionths of a US dollar; write usd(\"12.50\")", float64(n))
+		}
 	}
 	return len(c.faults) == before
+}
+
+func literalOf(e ast.Expr) ref.Val {
+	if e.Kind() != ast.LiteralKind {
+		return nil
+	}
+	return e.AsLiteral()
 }
 
 // checkName refuses params and variables without a field.

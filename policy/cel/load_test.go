@@ -107,10 +107,10 @@ func TestLoadRefuses(t *testing.T) {
 		"an unknown operation":     {head + "  match: {operations: [admit]}\n  when: true\n  effect: deny\n  message: m\n", `f.yaml:4:23: rules[0].match.operations: rule r: "admit" is not an operation: want Admit, Renew, BuildPod or RecordUsage`},
 		"a parameter of text":      {"params: {max: {type: int, default: abc}}\nrules:\n- {name: r, when: true, effect: deny, message: m}\n", `f.yaml:1:9: params: parameter max: want int, have the text "abc"`},
 		"a fraction":               {"params: {max: {type: int, default: 1.5}}\nrules: []\n", "f.yaml:1:36: params.max.default: 1.5: fractions are not supported"},
-		"a plain expression":       {head + "  when: task.modle == \"x\"\n  effect: deny\n  message: m\n", "f.yaml:4:13: rules[0].when: rule r: undefined field 'modle'"},
-		"a quoted expression":      {head + "  when: 'task.modle == \"x\"'\n  effect: deny\n  message: m\n", "f.yaml:4:14: rules[0].when: rule r: undefined field 'modle'"},
-		"an expression of lines":   {head + "  when: |\n    true &&\n    task.modle == \"x\"\n  effect: deny\n  message: m\n", "f.yaml:6:9: rules[0].when: rule r: undefined field 'modle'"},
-		"a variable read too soon": {"variables:\n- {name: a, expression: variables.b}\n- {name: b, expression: \"true\"}\nrules:\n- {name: r, when: true, effect: deny, message: m}\n", "f.yaml:2:34: variables[0].expression: undefined field 'b'"},
+		"a plain expression":       {head + "  when: task.modle == \"x\"\n  effect: deny\n  message: m\n", `f.yaml:4:13: rules[0].when: rule r: undefined field 'modle'; did you mean model?`},
+		"a quoted expression":      {head + "  when: 'task.modle == \"x\"'\n  effect: deny\n  message: m\n", `f.yaml:4:14: rules[0].when: rule r: undefined field 'modle'; did you mean model?`},
+		"an expression of lines":   {head + "  when: |\n    true &&\n    task.modle == \"x\"\n  effect: deny\n  message: m\n", `f.yaml:6:9: rules[0].when: rule r: undefined field 'modle'; did you mean model?`},
+		"a variable read too soon": {"variables:\n- {name: a, expression: variables.b}\n- {name: b, expression: \"true\"}\nrules:\n- {name: r, when: true, effect: deny, message: m}\n", `f.yaml:2:34: variables[0].expression: undefined field 'b': no variable of that name comes before`},
 		"a variable of no type":    {"variables:\n- {name: a, expression: dyn(1)}\nrules:\n- {name: r, when: true, effect: deny, message: m}\n", "f.yaml:2:25: variables[0].expression: the type of a variable must be known, is dyn"},
 	}
 	for name, test := range tests {
@@ -129,7 +129,7 @@ func TestEveryFaultIsReported(t *testing.T) {
 		{Name: "a", When: "1", Effect: "dney"},
 	}}, cel.Options{})
 	want := policy.LoadErrors{
-		{Path: "rules[0].when", Rule: "a", Line: 1, Column: 1, Text: "undeclared reference to 'tsk' (in container '')"},
+		{Path: "rules[0].when", Rule: "a", Line: 1, Column: 1, Text: "undeclared reference to 'tsk'; did you mean task?"},
 		{Path: "rules[1].name", Rule: "a", Text: "is given twice"},
 		{Path: "rules[1].effect", Rule: "a", Text: `"dney" is not one of deny, hold, warn, cap, label`},
 		{Path: "rules[1].when", Rule: "a", Line: 1, Column: 1, Text: "must be bool, is int"},

@@ -40,7 +40,7 @@ func Apply(changes ...map[string]any) (policy.Input, error) {
 	}
 	var in policy.Input
 	if err := strict(text, &in); err != nil {
-		return policy.Input{}, fmt.Errorf("set: %w", err)
+		return policy.Input{}, fmt.Errorf("set: %w", advised(err))
 	}
 	in = in.Complete()
 	err = in.Check()
@@ -110,6 +110,9 @@ func firstBudget(doc map[string]any) (map[string]any, error) {
 // put sets a value at a key and the path below it; maps are merged, and nil
 // removes the key.
 func put(doc map[string]any, key string, below []string, value any) error {
+	if advice := derived(key); advice != "" {
+		return fmt.Errorf("%s is computed: %s", key, advice)
+	}
 	inner, isMap := doc[key].(map[string]any)
 	if len(below) > 0 {
 		if !isMap {
@@ -121,20 +124,24 @@ func put(doc map[string]any, key string, below []string, value any) error {
 		}
 		return put(inner, below[0], below[1:], value)
 	}
-	whole, both := value.(map[string]any)
-	switch {
-	case value == nil:
+	if whole, both := value.(map[string]any); both && isMap {
+		return putAll(inner, whole)
+	}
+	if value == nil {
 		delete(doc, key)
-	case both && isMap:
-		for _, k := range slices.Sorted(maps.Keys(whole)) {
-			if err := put(inner, k, nil, whole[k]); err != nil {
-				return err
-			}
-		}
-	default:
-		doc[key] = value
-		if key == "limit" && doc["unlimited"] == true {
-			doc["unlimited"] = false
+		return nil
+	}
+	doc[key] = value
+	if key == "limit" && doc["unlimited"] == true {
+		doc["unlimited"] = false
+	}
+	return nil
+}
+
+func putAll(doc, values map[string]any) error {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if err := put(doc, key, nil, values[key]); err != nil {
+			return err
 		}
 	}
 	return nil

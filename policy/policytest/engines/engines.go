@@ -43,12 +43,12 @@ func loadRego(fsys fs.FS, file string, params map[string]any) (policy.Hook, erro
 	if err != nil {
 		return nil, err
 	}
-	name, err := policyName(sources)
-	if err != nil {
-		return nil, err
-	}
 	options := rego.Options{}
 	if len(params) > 0 {
+		name, err := policyName(sources)
+		if err != nil {
+			return nil, err
+		}
 		options.Params = map[string]map[string]any{name: params}
 	}
 	return hook(rego.Compile(sources, options))
