@@ -131,6 +131,11 @@ bench: ## Run the benchmarks, each with its ratio to a floor or a naive twin (BE
 	@dirs=$$(grep -rlE --include='*_test.go' '^func Benchmark' . | grep -vE '^\./($(subst $() ,|,$(NESTED)))/' | xargs -n 1 dirname | sort -u); \
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $$dirs | awk -f internal/tools/bench.awk
 
+.PHONY: bench-cluster
+bench-cluster: ## Admit tasks on a real API server beside 0, 10,000 and 100,000 stored records (BENCHTIME=200x)
+	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
+	KUBEBUILDER_ASSETS="$$assets" $(GO) test -run '^$$' -bench '^BenchmarkAdmission$$' -benchtime $(if $(filter 1s,$(BENCHTIME)),200x,$(BENCHTIME)) -timeout 60m ./controller
+
 ##@ The API server of the integration tests
 
 .PHONY: apiserver

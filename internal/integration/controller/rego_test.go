@@ -68,7 +68,11 @@ func TestC8_AFolderOfRegoIsReloadedABadOneKeepsTheLast(t *testing.T) {
 		t.Errorf("before any policy is loaded: %s: %s", c.Reason, c.Message)
 	}
 
-	f := newFolder(t, refusing("red"))
+	f := newFolder(t, "package bursar.colors\n\nden")
+	if err := r.book.ReloadPolicies(t.Context(), f.load); err == nil || !strings.Contains(err.Error(), "every task is refused until they are") {
+		t.Errorf("the first folder is bad: %v", err)
+	}
+	f.write(t, refusing("red"))
 	must(t, r.book.ReloadPolicies(t.Context(), f.load))
 	first := holder.Revision()
 	w.awaitPhase("early", "Running") // it was woken by the reload
@@ -85,7 +89,7 @@ func TestC8_AFolderOfRegoIsReloadedABadOneKeepsTheLast(t *testing.T) {
 	if status := holder.Status(); holder.Revision() != first || !status.Stale || status.Failures != 1 {
 		t.Errorf("a bad folder does not keep the last good one: %+v", status)
 	}
-	if stale, failed := r.metric(t, "bursar_policies_stale"), r.metric(t, "bursar_policy_reloads_total", "failed"); stale != 1 || failed != 1 {
+	if stale, failed := r.metric(t, "bursar_policies_stale"), r.metric(t, "bursar_policy_reloads_total", "failed"); stale != 1 || failed != 2 {
 		t.Errorf("metrics: stale %v, failed %v", stale, failed)
 	}
 	w.task("red-too", "1", red)

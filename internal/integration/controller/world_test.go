@@ -25,12 +25,12 @@ import (
 
 // world is a namespace with a host in it.
 type world struct {
-	t         *testing.T
+	t         testing.TB
 	namespace string
 	clock     clock.Clock
 }
 
-func newWorld(t *testing.T, c clock.Clock) *world {
+func newWorld(t testing.TB, c clock.Clock) *world {
 	t.Helper()
 	return &world{t: t, namespace: shared.Namespace(t, nil), clock: c}
 }
