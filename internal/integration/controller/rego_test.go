@@ -75,7 +75,7 @@ func TestC8_AFolderOfRegoIsReloadedABadOneKeepsTheLast(t *testing.T) {
 	f.write(t, refusing("red"))
 	must(t, r.book.ReloadPolicies(t.Context(), f.load))
 	first := holder.Revision()
-	w.awaitPhase("early", "Running") // it was woken by the reload
+	w.awaitRunning("early") // it was woken by the reload
 	w.task("red", "1", red)
 	if c := w.awaitBlocked("red"); !strings.Contains(c.Message, "Policy colors denies: no red task starts (no-red)") {
 		t.Errorf("%s: %s", c.Reason, c.Message)
@@ -95,13 +95,13 @@ func TestC8_AFolderOfRegoIsReloadedABadOneKeepsTheLast(t *testing.T) {
 	w.task("red-too", "1", red)
 	w.awaitBlocked("red-too")
 	w.task("blue-too", "1", blue)
-	w.awaitPhase("blue-too", "Running")
+	w.awaitRunning("blue-too")
 
 	f.write(t, refusing("blue"))
 	must(t, r.book.ReloadPolicies(t.Context(), f.load))
 	begin := time.Now()
-	w.awaitPhase("red", "Running")
-	w.awaitPhase("red-too", "Running")
+	w.awaitRunning("red")
+	w.awaitRunning("red-too")
 	t.Logf("what waited starts %v after the reload", time.Since(begin))
 	if stale := r.metric(t, "bursar_policies_stale"); stale != 0 {
 		t.Errorf("stale %v after a good reload", stale)

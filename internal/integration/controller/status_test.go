@@ -54,7 +54,7 @@ func TestC6_C7_AGroupHasItsOwnAllowanceAndThresholdsFireOncePerWindow(t *testing
 	w.task("blocked", "0.5", u2)
 	w.awaitBlocked("blocked")
 	w.task("free", "0.3", u1)
-	w.awaitPhase("free", "Running")
+	w.awaitRunning("free")
 	thresholds := func() (n int) {
 		for _, event := range r.events.all() {
 			if strings.Contains(event, "BudgetThreshold") {
@@ -113,24 +113,25 @@ func TestMetricsShowBudgetsAndAdmissions(t *testing.T) {
 	w.budget("daily", "2", gold)
 	r := w.start(settings{})
 	first := w.task("first", "1.5", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	w.task("second", "1", gold)
 	w.awaitBlocked("second")
 	w.finish("first", "0.5")
 	w.awaitRecord(first)
-	w.awaitPhase("second", "Running")
+	w.awaitRunning("second")
 	cluster.Eventually(t, "the metrics show it", func(context.Context) error {
 		got := map[string]float64{}
 		families, err := r.registry.Gather()
 		must(t, err)
 		for _, family := range families {
 			for _, m := range family.GetMetric() {
-				name := family.GetName()
+				parts := []string{family.GetName()}
 				for _, label := range m.GetLabel() {
 					if label.GetName() != "namespace" {
-						name += " " + label.GetValue()
+						parts = append(parts, label.GetValue())
 					}
 				}
+				name := strings.Join(parts, " ")
 				switch {
 				case m.GetGauge() != nil:
 					got[name] = m.GetGauge().GetValue()
@@ -180,11 +181,11 @@ func TestC1_AHoldThatSomebodyDeletesIsHeldNoMore(t *testing.T) {
 	w.budget("daily", "1", gold)
 	w.start(settings{})
 	w.task("first", "0.9", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	w.task("second", "0.9", gold)
 	w.awaitBlocked("second")
 	must(t, shared.Client.Delete(t.Context(), &w.holds()[0]))
-	w.awaitPhase("second", "Running")
+	w.awaitRunning("second")
 }
 
 // TestC1_AHoldCountsUntilItsRecordIsSeen has another process record the task and

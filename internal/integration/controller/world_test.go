@@ -126,7 +126,7 @@ func (w *world) run(s settings) *replica {
 			return
 		}
 		cancel()
-		<-ended
+		_ = <-ended // a manager that was cut off ends with an error, as it should
 	}
 	w.t.Cleanup(r.stop)
 	return r
