@@ -126,7 +126,9 @@ func (w *world) run(s settings) *replica {
 			return
 		}
 		cancel()
-		_ = <-ended // a manager that was cut off ends with an error, as it should
+		if err := <-ended; err != nil {
+			w.t.Logf("the manager has ended: %v", err) // as one does that was cut off
+		}
 	}
 	w.t.Cleanup(r.stop)
 	return r
