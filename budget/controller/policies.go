@@ -33,7 +33,12 @@ func (b *Book) ReloadPolicies(ctx context.Context, load func() (*policy.Set, err
 	err := holder.Reload(b.options.Clock.Now(), load)
 	status := holder.Status()
 	b.tell.reloaded(&status, err)
-	if err != nil {
+	switch {
+	case err == nil:
+	case !status.Ready:
+		log.FromContext(ctx).Error(err, "The policies can't be loaded; every task is refused until they are", "failures", status.Failures)
+		return fmt.Errorf("bursar: load policies, every task is refused until they are: %w", err)
+	default:
 		log.FromContext(ctx).Error(err, "The policies can't be loaded; the last good ones stay in force",
 			"revision", status.Revision, "loaded", status.LoadedAt, "failures", status.Failures)
 		return fmt.Errorf("bursar: reload policies, revision %q stays in force: %w", status.Revision, err)

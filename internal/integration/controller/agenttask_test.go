@@ -22,7 +22,7 @@ var agents = schema.GroupVersion{Group: "example.bursar.dev", Version: "v1alpha1
 // AgentTask is the host's own type: the least that a host can have.
 type AgentTask struct {
 	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata,omitempty"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
 
 	Spec   AgentTaskSpec   `json:"spec,omitzero"`
 	Status AgentTaskStatus `json:"status,omitzero"`
@@ -44,7 +44,7 @@ type AgentTaskStatus struct {
 // DeepCopy copies the task.
 func (t *AgentTask) DeepCopy() *AgentTask {
 	to := *t
-	t.ObjectMeta.DeepCopyInto(&to.ObjectMeta)
+	to.ObjectMeta = *t.ObjectMeta.DeepCopy()
 	to.Status.Results = maps.Clone(t.Status.Results)
 	to.Status.StartTime, to.Status.CompletionTime = t.Status.StartTime.DeepCopy(), t.Status.CompletionTime.DeepCopy()
 	to.Status.Conditions = slices.Clone(t.Status.Conditions)
@@ -56,13 +56,14 @@ func (t *AgentTask) DeepCopyObject() runtime.Object { return t.DeepCopy() }
 
 type AgentTaskList struct {
 	metav1.TypeMeta `json:",inline"`
-	metav1.ListMeta `json:"metadata,omitempty"`
+	metav1.ListMeta `json:"metadata,omitzero"`
 	Items           []AgentTask `json:"items"`
 }
 
 // DeepCopyObject implements runtime.Object.
 func (l *AgentTaskList) DeepCopyObject() runtime.Object {
-	to := &AgentTaskList{TypeMeta: l.TypeMeta, ListMeta: *l.ListMeta.DeepCopy(), Items: make([]AgentTask, len(l.Items))}
+	meta := l.ListMeta
+	to := &AgentTaskList{TypeMeta: l.TypeMeta, ListMeta: *meta.DeepCopy(), Items: make([]AgentTask, len(l.Items))}
 	for i := range l.Items {
 		to.Items[i] = *l.Items[i].DeepCopy()
 	}

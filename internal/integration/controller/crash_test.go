@@ -40,6 +40,7 @@ func (w *world) settled(tasks int) func() bool {
 
 // crashScene has two tasks of which only one has room at a time.
 func crashScene(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t, clock.RealClock{})
 	w.budget("daily", "0.9", gold)
 	w.task("a", "0.6", gold)
@@ -81,6 +82,7 @@ func TestTheControllerMayEndBetweenAnyTwoWrites(t *testing.T) {
 // dieAt plays the scene with a controller that dies at a write, and another one
 // after it.
 func dieAt(t *testing.T, options controller.Options, m *meter) {
+	t.Helper()
 	w := crashScene(t)
 	r := w.start(settings{wrap: m.wrap, options: options})
 	w.play(10*time.Second, func() bool {

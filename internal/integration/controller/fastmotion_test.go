@@ -15,14 +15,18 @@ type fast struct {
 	clock.RealClock
 
 	begin, real time.Time
-	speed       time.Duration
+	speed       int64
 }
 
-func (c *fast) Now() time.Time                         { return c.begin.Add(time.Since(c.real) * c.speed) }
-func (c *fast) Since(t time.Time) time.Duration        { return c.Now().Sub(t) }
-func (c *fast) After(d time.Duration) <-chan time.Time { return c.RealClock.After(d / c.speed) }
+func (c *fast) Now() time.Time {
+	return c.begin.Add(time.Duration(int64(time.Since(c.real)) * c.speed))
+}
+func (c *fast) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
+func (c *fast) After(d time.Duration) <-chan time.Time {
+	return c.RealClock.After(d / time.Duration(c.speed))
+}
 func (c *fast) NewTimer(d time.Duration) clock.Timer {
-	return fastTimer{c.RealClock.NewTimer(d / c.speed), c.speed}
+	return fastTimer{c.RealClock.NewTimer(d / time.Duration(c.speed)), time.Duration(c.speed)}
 }
 
 type fastTimer struct {
@@ -44,7 +48,7 @@ func TestA2_A13_A18_DaysInFastMotion(t *testing.T) {
 	r := w.start(settings{})
 	const days = 3
 	w.task("task-1", "0.9", gold)
-	before := w.awaitPhase("task-1", "Running")
+	before := w.awaitRunning("task-1")
 	w.finish("task-1", "1")
 	w.awaitRecord(before)
 	for i := 2; i <= days; i++ {
@@ -52,7 +56,7 @@ func TestA2_A13_A18_DaysInFastMotion(t *testing.T) {
 		completed := w.get(before.Name).Status.CompletionTime.In(zone)
 		midnight := time.Date(completed.Year(), completed.Month(), completed.Day()+1, 0, 0, 0, 0, zone)
 		w.task(name, "0.9", gold)
-		task := w.awaitPhase(name, "Running")
+		task := w.awaitRunning(name)
 		if late := task.Status.StartTime.Sub(midnight); late < -time.Second || late >= 24*time.Hour { // times are stored in whole seconds
 			t.Errorf("%s starts at %v, the window begins at %v", name, task.Status.StartTime, midnight)
 		} else {

@@ -40,13 +40,13 @@ func TestA6_ABudgetThatCanNotBeEvaluatedBlocksAndSaysSo(t *testing.T) {
 		right           func(*world)
 	}{
 		"a selector that can't be compiled": {storedSelector, "True InvalidSelector", func(w *world) {
-			w.edit(faulty(w), func(o object) { o.(*budgetv1alpha1.TaskBudget).Spec.TaskSelector = &metav1.LabelSelector{} })
+			w.editBudget("faulty", func(s *budgetv1alpha1.TaskBudgetSpec) { s.TaskSelector = &metav1.LabelSelector{} })
 		}},
 		"a period whose fields do not fit together": {storedPeriod, "True InvalidPeriod", func(w *world) {
-			w.edit(faulty(w), func(o object) { o.(*budgetv1alpha1.TaskBudget).Spec.Period.WeekStart = "" })
+			w.editBudget("faulty", func(s *budgetv1alpha1.TaskBudgetSpec) { s.Period.WeekStart = "" })
 		}},
 		"a zone that is not in the database any more": {storedZone, "True InvalidPeriod", func(w *world) {
-			w.edit(faulty(w), func(o object) { o.(*budgetv1alpha1.TaskBudget).Spec.Period.Timezone = "Europe/Berlin" })
+			w.editBudget("faulty", func(s *budgetv1alpha1.TaskBudgetSpec) { s.Period.Timezone = "Europe/Berlin" })
 		}},
 		"a record that can't be read": {storedRecord, "True ListError", func(w *world) {
 			must(w.t, shared.Client.Delete(w.t.Context(), unreadable()))
@@ -72,14 +72,10 @@ func TestA6_ABudgetThatCanNotBeEvaluatedBlocksAndSaysSo(t *testing.T) {
 				t.Errorf("a fault that stays is written again: %v", calls)
 			}
 			c.right(w)
-			w.awaitPhase("first", "Running")
+			w.awaitRunning("first")
 			w.awaitStatus("faulty", "has recovered", func(s budgetv1alpha1.TaskBudgetStatus) bool { return degraded(s) == "False Evaluated" })
 		})
 	}
-}
-
-func faulty(w *world) *budgetv1alpha1.TaskBudget {
-	return &budgetv1alpha1.TaskBudget{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "faulty"}}
 }
 
 // badSelector has an operator that does not exist.
@@ -108,7 +104,7 @@ func TestA3_AZeroLimitBlocksAlways(t *testing.T) {
 		t.Error(c.Message)
 	}
 	must(t, shared.Client.Delete(t.Context(), &budgetv1alpha1.TaskBudget{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "daily"}}))
-	if task := w.awaitPhase("first", "Running"); len(task.Status.Conditions) > 0 {
+	if task := w.awaitRunning("first"); len(task.Status.Conditions) > 0 {
 		t.Errorf("%v", task.Status.Conditions)
 	}
 }
@@ -156,7 +152,8 @@ func conflicts(_ *testing.T, s *settings) {
 		if !strings.HasPrefix(verb, "update") && !strings.HasPrefix(verb, "patch") {
 			return nil
 		}
-		if updates++; updates%2 == 0 {
+		updates++
+		if updates%2 == 0 {
 			return nil
 		}
 		return apierrors.NewConflict(schema.GroupResource{Resource: fmt.Sprintf("%T", o)}, "x", errors.New("somebody was faster"))
@@ -166,6 +163,7 @@ func conflicts(_ *testing.T, s *settings) {
 
 // breaking closes every connection, those of watches included, again and again.
 func breaking(t *testing.T, s *settings) {
+	t.Helper()
 	n := &wire{conns: map[net.Conn]struct{}{}}
 	s.config = n.config()
 	go func() {
@@ -255,7 +253,7 @@ func TestTheAPIServerIsAwayForAWhile(t *testing.T) {
 	n := &wire{conns: map[net.Conn]struct{}{}}
 	r := w.start(settings{config: n.config()})
 	first := w.task("first", "0.6", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	n.set(true)
 	w.task("second", "0.6", gold)
 	other := w.task("other", "5", map[string]string{"team": "silver"})
@@ -270,10 +268,10 @@ func TestTheAPIServerIsAwayForAWhile(t *testing.T) {
 	time.Sleep(10 * time.Second)
 	n.set(false)
 	w.awaitRecord(first)
-	w.awaitPhase("other", "Running")
+	w.awaitRunning("other")
 	w.awaitBlocked("second")
 	w.raise("daily", "2")
-	w.awaitPhase("second", "Running")
+	w.awaitRunning("second")
 	w.awaitStatus("daily", "counts both", func(s budgetv1alpha1.TaskBudgetStatus) bool {
 		return s.Used != nil && s.Used.CostUSD.String() == "700m"
 	})

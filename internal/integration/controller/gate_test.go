@@ -22,7 +22,7 @@ func TestA5_ABlockedTaskWaitsSaysWhyAndStartsWhenTheBudgetIsRaised(t *testing.T)
 	r := w.start(settings{})
 
 	first := w.task("first", "0.6", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	w.task("second", "0.6", gold)
 	condition := w.awaitBlocked("second")
 	if condition.Reason != budget.ReasonBudgetExceeded {
@@ -34,10 +34,10 @@ func TestA5_ABlockedTaskWaitsSaysWhyAndStartsWhenTheBudgetIsRaised(t *testing.T)
 		}
 	}
 	w.task("other", "5", map[string]string{"team": "silver"})
-	w.awaitPhase("other", "Running")
+	w.awaitRunning("other")
 
 	w.raise("daily", "2")
-	second := w.awaitPhase("second", "Running")
+	second := w.awaitRunning("second")
 	if len(second.Status.Conditions) != 0 {
 		t.Errorf("an admitted task carries conditions: %v", second.Status.Conditions)
 	}
@@ -64,7 +64,7 @@ func TestA2_ADayRollsOverWithoutARestart(t *testing.T) {
 	w.budget("daily", "1", gold)
 	w.start(settings{})
 	first := w.task("first", "0.9", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	w.finish("first", "1")
 	w.awaitRecord(first)
 	w.task("second", "0.9", gold)
@@ -72,7 +72,7 @@ func TestA2_ADayRollsOverWithoutARestart(t *testing.T) {
 	w.awaitStatus("daily", "is full", func(s budgetv1alpha1.TaskBudgetStatus) bool { return s.Percent != nil && *s.Percent == 100 })
 
 	c.Step(10 * time.Minute)
-	w.awaitPhase("second", "Running")
+	w.awaitRunning("second")
 	status := w.awaitStatus("daily", "has a new window", func(s budgetv1alpha1.TaskBudgetStatus) bool {
 		return s.PeriodStart != nil && s.PeriodStart.Day() == 2 && s.Held != nil && s.Held.CostUSD.String() == "900m"
 	})

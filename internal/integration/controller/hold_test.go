@@ -10,7 +10,6 @@ import (
 
 	"github.com/bursar-dev/bursar/budget/controller"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
-	"github.com/bursar-dev/bursar/internal/integration/cluster"
 )
 
 func TestC1_ATaskThatIsDeletedWhileItRunsIsChargedWithItsHold(t *testing.T) {
@@ -19,7 +18,7 @@ func TestC1_ATaskThatIsDeletedWhileItRunsIsChargedWithItsHold(t *testing.T) {
 	w.budget("daily", "5", gold)
 	w.start(settings{})
 	task := w.task("first", "1.5", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	must(t, shared.Client.Delete(t.Context(), task))
 	record := w.awaitRecord(task)
 	if record.Spec.Phase != "Failed" || record.Spec.Usage.CostUSD.String() != "1500m" {
@@ -37,11 +36,11 @@ func TestC1_AHostThatWantsItReleasesTheHoldsOfTasksThatAreGone(t *testing.T) {
 	w.budget("daily", "5", gold)
 	r := w.start(settings{options: controller.Options{Orphans: controller.ReleaseOrphans}})
 	task := w.task("first", "1.5", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	r.stop() // the task is deleted while nobody looks
 	must(t, shared.Client.Delete(t.Context(), task))
 	w.start(settings{options: controller.Options{Orphans: controller.ReleaseOrphans}})
-	cluster.Eventually(t, "the hold is gone", w.count("holds", 0))
+	w.eventually("the hold is gone", w.count("holds", 0))
 	w.awaitSpend("0")
 	if n := len(w.records()); n != 0 {
 		t.Errorf("%d records", n)
@@ -55,11 +54,11 @@ func TestC1_AnExpiredHoldCountsNoMoreAndKeepsItsSnapshot(t *testing.T) {
 	w.budget("daily", "1", gold)
 	w.start(settings{options: controller.Options{HoldTTL: time.Hour}})
 	first := w.task("first", "0.9", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	w.task("second", "0.9", gold)
 	w.awaitBlocked("second")
 	c.Step(time.Hour)
-	w.awaitPhase("second", "Running")
+	w.awaitRunning("second")
 	w.awaitStatus("daily", "holds the second task only", func(s budgetv1alpha1.TaskBudgetStatus) bool {
 		return s.Held != nil && s.Held.CostUSD.String() == "900m"
 	})

@@ -185,7 +185,7 @@ func TestA10_TheLabelsOfATaskThatWaits(t *testing.T) {
 	moved := w.task("moved", "0.5", gold)
 	w.awaitBlocked("moved")
 	must(t, patch(t.Context(), user, moved.DeepCopy(), `{"metadata":{"labels":{"team":"silver"}}}`))
-	w.awaitPhase("moved", "Running")
+	w.awaitRunning("moved")
 	w.finish("moved", "0.5")
 	if diff := cmp.Diff(map[string]string{"team": "silver"}, w.awaitRecord(moved).Spec.TaskLabels); diff != "" {
 		t.Error(diff)
@@ -205,7 +205,7 @@ func TestA10_TheLabelsOfATaskThatWaits(t *testing.T) {
 	}
 	must(t, patch(t.Context(), user, stays.DeepCopy(), onlyNotes)) // annotations are nobody's business
 	w.raise("gold", "2")
-	w.awaitPhase("stays", "Running")
+	w.awaitRunning("stays")
 	must(t, patch(t.Context(), user, stays.DeepCopy(), plant)) // it runs: labels move nothing any more
 	w.finish("stays", "0.5")
 	if diff := cmp.Diff(gold, w.awaitRecord(stays).Spec.TaskLabels); diff != "" {

@@ -63,7 +63,7 @@ func TestC8_APolicyInABudgetRefusesAndThenAdmits(t *testing.T) {
 				t.Errorf("%s: %s\nwant %s", condition.Reason, condition.Message, want)
 			}
 			w.task("plain", "0.1", gold)
-			w.awaitPhase("plain", "Running")
+			w.awaitRunning("plain")
 
 			m.seen()
 			w.spend("later", "0.1", gold) // the words of the policy change, the answer does not
@@ -74,7 +74,7 @@ func TestC8_APolicyInABudgetRefusesAndThenAdmits(t *testing.T) {
 			}
 
 			w.raise("daily", "20")
-			if opus := w.awaitPhase("opus", "Running"); len(opus.Status.Conditions) > 0 {
+			if opus := w.awaitRunning("opus"); len(opus.Status.Conditions) > 0 {
 				t.Errorf("an admitted task carries conditions: %v", opus.Status.Conditions)
 			}
 			said := strings.Join(r.events.all(), "\n")
@@ -112,8 +112,8 @@ func TestC8_APolicyThatHoldsOffIsAskedAgainWhenItSaysSo(t *testing.T) {
 	w.task("waits", "1", gold)
 	w.awaitBlocked("waits")
 	c.Step(2 * time.Minute) // and nothing else happens
-	w.awaitPhase("waits", "Running")
-	w.awaitPhase("asked", "Running")
+	w.awaitRunning("waits")
+	w.awaitRunning("asked")
 }
 
 // A6 of policies: what can't be compiled refuses, and says so with its place.
@@ -142,8 +142,8 @@ func TestA6_APolicyThatCanNotBeCompiledBlocksAndSaysWhere(t *testing.T) {
 			if message := status.Conditions[0].Message; !strings.Contains(message, c.says) {
 				t.Errorf("the status does not say where: %s", message)
 			}
-			w.edit(budgetOf(w, "daily"), func(o object) { o.(*budgetv1alpha1.TaskBudget).Spec.Policies = nil })
-			w.awaitPhase("first", "Running")
+			w.editBudget("daily", func(s *budgetv1alpha1.TaskBudgetSpec) { s.Policies = nil })
+			w.awaitRunning("first")
 			w.awaitStatus("daily", "has recovered", func(s budgetv1alpha1.TaskBudgetStatus) bool { return degraded(s) == "False Evaluated" })
 		})
 	}
@@ -189,7 +189,7 @@ func TestC8_PoliciesSeeARecordAndBlockNothing(t *testing.T) {
 	w.budget("daily", "10", gold, withPolicies(rules...))
 	r := w.start(settings{options: controller.Options{Compile: inCEL}})
 	task := w.pooled("first", "0.5", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	w.finish("first", "1.5")
 	record := w.awaitRecord(task)
 	if diff := cmp.Diff(map[string]string{"team": "gold", "example.com/model": "opus"}, record.Labels); diff != "" {

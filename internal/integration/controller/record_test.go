@@ -18,7 +18,6 @@ import (
 
 	"github.com/bursar-dev/bursar/budget/controller"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
-	"github.com/bursar-dev/bursar/internal/integration/cluster"
 )
 
 func TestA8_RecordingIsRetriedIsIdempotentAndReportsConflicts(t *testing.T) {
@@ -88,7 +87,7 @@ func TestA7_A9_A15_ARecordSaysWhatATaskOfAPoolHasSpent(t *testing.T) {
 		Spec:       AgentTaskSpec{EstimateUSD: "1", Pool: "blue"},
 	}
 	must(t, shared.Client.Create(t.Context(), task))
-	w.awaitPhase("pooled", "Running")
+	w.awaitRunning("pooled")
 	w.finish("pooled", "0.125")
 	record := w.awaitRecord(task)
 	if diff := cmp.Diff([]string{"claude-code", "opus", "Succeeded", "125m", string(task.UID), "pooled", "AgentTask"}, []string{
@@ -112,7 +111,7 @@ func TestA10_LabelsThatAreEditedAfterTheAdmissionMoveNoSpend(t *testing.T) {
 	w.budget("silver", "5", map[string]string{"team": "silver"})
 	w.start(settings{})
 	task := w.task("first", "1", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	w.edit(w.get("first"), func(o client.Object) {
 		o.SetLabels(map[string]string{"team": "silver"})
 		o.SetAnnotations(map[string]string{"bursar.dev/labels": `{"team":"silver"}`})
@@ -137,7 +136,7 @@ func TestA17_RecordsExpireByThemselvesButNeverInsideAWindow(t *testing.T) {
 	w.budget("daily", "5", gold)
 	w.start(settings{options: controller.Options{RecordTTL: time.Hour}})
 	task := w.task("first", "1", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	w.finish("first", "0.5")
 	record := w.awaitRecord(task)
 	if got := *record.Spec.TTLSeconds; got != int64((24 * time.Hour).Seconds()) {
@@ -158,7 +157,7 @@ func TestA17_RecordsExpireByThemselvesButNeverInsideAWindow(t *testing.T) {
 	must(t, shared.Client.Delete(t.Context(), monthly))
 	time.Sleep(300 * time.Millisecond)
 	c.Step(31 * 24 * time.Hour)
-	cluster.Eventually(t, "the record is gone", w.count("records", 0))
+	w.eventually("the record is gone", w.count("records", 0))
 }
 
 func TestA17_RecordsWithoutTTLAreKept(t *testing.T) {
@@ -168,7 +167,7 @@ func TestA17_RecordsWithoutTTLAreKept(t *testing.T) {
 	w.budget("daily", "5", gold)
 	w.start(settings{})
 	task := w.task("first", "1", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	w.finish("first", "0.5")
 	if ttl := w.awaitRecord(task).Spec.TTLSeconds; ttl != nil {
 		t.Errorf("a TTL of %d s", *ttl)

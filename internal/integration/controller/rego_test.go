@@ -68,10 +68,14 @@ func TestC8_AFolderOfRegoIsReloadedABadOneKeepsTheLast(t *testing.T) {
 		t.Errorf("before any policy is loaded: %s: %s", c.Reason, c.Message)
 	}
 
-	f := newFolder(t, refusing("red"))
+	f := newFolder(t, "package bursar.colors\n\nden")
+	if err := r.book.ReloadPolicies(t.Context(), f.load); err == nil || !strings.Contains(err.Error(), "every task is refused until they are") {
+		t.Errorf("the first folder is bad: %v", err)
+	}
+	f.write(t, refusing("red"))
 	must(t, r.book.ReloadPolicies(t.Context(), f.load))
 	first := holder.Revision()
-	w.awaitPhase("early", "Running") // it was woken by the reload
+	w.awaitRunning("early") // it was woken by the reload
 	w.task("red", "1", red)
 	if c := w.awaitBlocked("red"); !strings.Contains(c.Message, "Policy colors denies: no red task starts (no-red)") {
 		t.Errorf("%s: %s", c.Reason, c.Message)
@@ -85,19 +89,19 @@ func TestC8_AFolderOfRegoIsReloadedABadOneKeepsTheLast(t *testing.T) {
 	if status := holder.Status(); holder.Revision() != first || !status.Stale || status.Failures != 1 {
 		t.Errorf("a bad folder does not keep the last good one: %+v", status)
 	}
-	if stale, failed := r.metric(t, "bursar_policies_stale"), r.metric(t, "bursar_policy_reloads_total", "failed"); stale != 1 || failed != 1 {
+	if stale, failed := r.metric(t, "bursar_policies_stale"), r.metric(t, "bursar_policy_reloads_total", "failed"); stale != 1 || failed != 2 {
 		t.Errorf("metrics: stale %v, failed %v", stale, failed)
 	}
 	w.task("red-too", "1", red)
 	w.awaitBlocked("red-too")
 	w.task("blue-too", "1", blue)
-	w.awaitPhase("blue-too", "Running")
+	w.awaitRunning("blue-too")
 
 	f.write(t, refusing("blue"))
 	must(t, r.book.ReloadPolicies(t.Context(), f.load))
 	begin := time.Now()
-	w.awaitPhase("red", "Running")
-	w.awaitPhase("red-too", "Running")
+	w.awaitRunning("red")
+	w.awaitRunning("red-too")
 	t.Logf("what waited starts %v after the reload", time.Since(begin))
 	if stale := r.metric(t, "bursar_policies_stale"); stale != 0 {
 		t.Errorf("stale %v after a good reload", stale)

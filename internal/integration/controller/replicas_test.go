@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -70,8 +71,9 @@ func admitAll(t *testing.T, replicas []*replica, list []*AgentTask) map[string]i
 	return admitted
 }
 
-// asks asks until there is an answer.
+// asks gives the answer, whenever it comes.
 func (r *replica) asks(t *testing.T, task *AgentTask) bool {
+	t.Helper()
 	for {
 		answer, err := r.gate.Admit(t.Context(), task)
 		if err == nil {
@@ -125,7 +127,7 @@ func TestC1_TheNextLeaderKnowsWhatTheLastHasAdmitted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, clock.RealClock{})
 	const tasks, room = 60, 20
-	w.budget("daily", fmt.Sprint(room), gold)
+	w.budget("daily", strconv.Itoa(room), gold)
 	elect := func(o *ctrl.Options) {
 		lease, retry, renew := 3*time.Second, 200*time.Millisecond, 2*time.Second
 		o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = true, "bursar-test", w.namespace
@@ -143,7 +145,7 @@ func TestC1_TheNextLeaderKnowsWhatTheLastHasAdmitted(t *testing.T) {
 	if second.book.Ready() {
 		t.Log("the second replica leads already")
 	}
-	cluster.Eventually(t, "the room is taken, and all others wait", func(context.Context) error {
+	w.eventually("the room is taken, and all others wait", func() error {
 		if n := second.book.Waiting(w.namespace); n != tasks-room {
 			return fmt.Errorf("%d wait, %d admitted", n, len(w.holds()))
 		}

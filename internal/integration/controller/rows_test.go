@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,7 +17,6 @@ import (
 	"github.com/bursar-dev/bursar/budget"
 	"github.com/bursar-dev/bursar/budget/controller"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
-	"github.com/bursar-dev/bursar/internal/integration/cluster"
 	"github.com/bursar-dev/bursar/usage"
 )
 
@@ -145,20 +143,20 @@ func TestA4_AllMatchingBudgetsMustAdmitAndAllThatRefuseAreNamed(t *testing.T) {
 		t.Errorf("want %s and then %s, and no other: %s", alpha, zebra, message)
 	}
 	w.raise("alpha", "5")
-	cluster.Eventually(t, "one of two still refuses", func(context.Context) error {
+	w.eventually("one of two still refuses", func() error {
 		if message := w.awaitBlocked("first").Message; strings.Contains(message, alpha) || !strings.Contains(message, zebra) {
 			return fmt.Errorf("%s", message)
 		}
 		return nil
 	})
 	w.raise("zebra", "5")
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	w.task("ungated", "1000", map[string]string{"team": "none"}) // only alpha and wide match, with too little
 	w.awaitBlocked("ungated")
 	for _, name := range []string{"alpha", "wide"} {
 		must(t, shared.Client.Delete(t.Context(), budgetOf(w, name)))
 	}
-	if task := w.awaitPhase("ungated", "Running"); len(task.Status.Conditions) > 0 { // no budget is no gate
+	if task := w.awaitRunning("ungated"); len(task.Status.Conditions) > 0 { // no budget is no gate
 		t.Errorf("%v", task.Status.Conditions)
 	}
 }
@@ -173,7 +171,7 @@ func TestA11_RecordsAreListedByLabelOnTheServer(t *testing.T) {
 	w.start(settings{})
 	run := func(name string, set map[string]string) {
 		task := w.task(name, "0.5", set)
-		w.awaitPhase(name, "Running")
+		w.awaitRunning(name)
 		w.finish(name, "0.5")
 		w.awaitRecord(task)
 	}

@@ -49,9 +49,19 @@ func usd(text string) *resource.Quantity { q := resource.MustParse(text); return
 // raise changes the limit of a budget.
 func (w *world) raise(name, limit string) {
 	w.t.Helper()
-	w.edit(&budgetv1alpha1.TaskBudget{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}, func(o client.Object) {
-		o.(*budgetv1alpha1.TaskBudget).Spec.MaxCostUSD = usd(limit)
-	})
+	w.editBudget(name, func(s *budgetv1alpha1.TaskBudgetSpec) { s.MaxCostUSD = usd(limit) })
+}
+
+func (w *world) editBudget(name string, change func(*budgetv1alpha1.TaskBudgetSpec)) {
+	w.t.Helper()
+	tb := budgetOf(w, name)
+	w.edit(tb, func(client.Object) { change(&tb.Spec) })
+}
+
+// eventually is cluster.Eventually for a check that has the test's own context.
+func (w *world) eventually(what string, check func() error) {
+	w.t.Helper()
+	cluster.Eventually(w.t, what, func(context.Context) error { return check() })
 }
 
 func (w *world) edit(o client.Object, change func(client.Object)) {
@@ -105,12 +115,12 @@ func (w *world) finishAt(name, cost string, at time.Time) {
 	}
 }
 
-func (w *world) awaitPhase(name, phase string) *AgentTask {
+func (w *world) awaitRunning(name string) *AgentTask {
 	w.t.Helper()
 	var task *AgentTask
-	cluster.Eventually(w.t, name+" is "+phase, func(context.Context) error {
+	w.eventually(name+" is running", func() error {
 		task = w.get(name)
-		if task.Status.Phase != phase {
+		if task.Status.Phase != "Running" {
 			return fmt.Errorf("it is %q, conditions %v", task.Status.Phase, task.Status.Conditions)
 		}
 		return nil
@@ -121,7 +131,7 @@ func (w *world) awaitPhase(name, phase string) *AgentTask {
 func (w *world) awaitBlocked(name string) *metav1.Condition {
 	w.t.Helper()
 	var condition *metav1.Condition
-	cluster.Eventually(w.t, name+" is blocked", func(context.Context) error {
+	w.eventually(name+" is blocked", func() error {
 		task := w.get(name)
 		condition = meta.FindStatusCondition(task.Status.Conditions, budget.ConditionBudgetBlocked)
 		if condition == nil || condition.Status != metav1.ConditionTrue {
@@ -179,8 +189,8 @@ func (w *world) awaitStatus(name, what string, right func(budgetv1alpha1.TaskBud
 }
 
 // count checks how many records or holds there are.
-func (w *world) count(what string, want int) func(context.Context) error {
-	return func(context.Context) error {
+func (w *world) count(what string, want int) func() error {
+	return func() error {
 		got := len(w.records())
 		if what == "holds" {
 			got = len(w.holds())

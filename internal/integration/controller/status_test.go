@@ -54,7 +54,7 @@ func TestC6_C7_AGroupHasItsOwnAllowanceAndThresholdsFireOncePerWindow(t *testing
 	w.task("blocked", "0.5", u2)
 	w.awaitBlocked("blocked")
 	w.task("free", "0.3", u1)
-	w.awaitPhase("free", "Running")
+	w.awaitRunning("free")
 	thresholds := func() (n int) {
 		for _, event := range r.events.all() {
 			if strings.Contains(event, "BudgetThreshold") {
@@ -107,98 +107,31 @@ func TestC6_TheStatusOfManyGroupsStaysSmall(t *testing.T) {
 	})
 }
 
-// TestC2_AWindowThatOpensAtItsFirstUseIsTheSameAfterARestart compares the status with the one that a new process finds, at each
-// step of the window's life.
-func TestC2_AWindowThatOpensAtItsFirstUseIsTheSameAfterARestart(t *testing.T) {
-	t.Parallel()
-	c := clocktesting.NewFakeClock(time.Date(2026, 3, 1, 12, 0, 0, 700_000_000, time.UTC))
-	w := newWorld(t, c)
-	for name, groupBy := range map[string][]string{"daily": nil, "grouped": {"team"}} {
-		w.budget(name, "10", gold, func(s *budgetv1alpha1.TaskBudgetSpec) {
-			s.Period, s.GroupBy = budgetv1alpha1.Period{Type: "FirstUse", Duration: "5h"}, groupBy
-		})
-	}
-	r := w.start(settings{idle: true})
-	window := func(start string) func(budgetv1alpha1.TaskBudgetStatus) bool {
-		return func(s budgetv1alpha1.TaskBudgetStatus) bool {
-			got := ""
-			if s.PeriodStart != nil {
-				got = s.PeriodStart.UTC().Format(time.TimeOnly)
-			}
-			return s.ObservedGeneration > 0 && got == start && (s.PeriodEnd == nil) == (start == "")
-		}
-	}
-	restarted := func(what, start string) {
-		t.Helper()
-		for _, restart := range []bool{false, true} {
-			if restart {
-				r.stop()
-				r = w.start(settings{idle: true})
-				time.Sleep(300 * time.Millisecond) // it writes whatever it sees otherwise
-			}
-			for _, name := range []string{"daily", "grouped"} {
-				w.awaitStatus(name, fmt.Sprintf("%s, restarted %v", what, restart), window(start))
-			}
-		}
-	}
-	admit := func(name string) *AgentTask {
-		t.Helper()
-		task := w.task(name, "1", gold)
-		answer, err := r.gate.Admit(t.Context(), task)
-		must(t, err)
-		if !answer.Admitted {
-			t.Fatal(answer.Decision.Message())
-		}
-		return task
-	}
-	restarted("nobody has used it", "")
-	released := admit("released")
-	restarted("a task is admitted", "12:00:00")
-	r.stop()
-	must(t, shared.Client.Delete(t.Context(), holdOf(w, released))) // while nobody looks
-	r = w.start(settings{idle: true})
-	restarted("it has never run", "")
-	c.Step(time.Hour)
-	first := admit("first")
-	restarted("another one opens the window", "13:00:00")
-	c.Step(time.Hour)
-	w.finish("first", "2")
-	must(t, r.recorder.Record(t.Context(), w.get(first.Name)))
-	restarted("it is recorded", "13:00:00")
-	c.Step(5 * time.Hour)
-	restarted("the window is over", "")
-	admit("second")
-	restarted("the next use opens the next window", "19:00:00")
-	w.spend("elsewhere", "1", gold)
-	w.awaitStatus("daily", "has not forgotten which window it is in", func(s budgetv1alpha1.TaskBudgetStatus) bool {
-		return s.Used.CostUSD.String() == "1" && s.Held.CostUSD.String() == "1"
-	})
-}
-
 func TestMetricsShowBudgetsAndAdmissions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, clock.RealClock{})
 	w.budget("daily", "2", gold)
 	r := w.start(settings{})
 	first := w.task("first", "1.5", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	w.task("second", "1", gold)
 	w.awaitBlocked("second")
 	w.finish("first", "0.5")
 	w.awaitRecord(first)
-	w.awaitPhase("second", "Running")
+	w.awaitRunning("second")
 	cluster.Eventually(t, "the metrics show it", func(context.Context) error {
 		got := map[string]float64{}
 		families, err := r.registry.Gather()
 		must(t, err)
 		for _, family := range families {
 			for _, m := range family.GetMetric() {
-				name := family.GetName()
+				parts := []string{family.GetName()}
 				for _, label := range m.GetLabel() {
 					if label.GetName() != "namespace" {
-						name += " " + label.GetValue()
+						parts = append(parts, label.GetValue())
 					}
 				}
+				name := strings.Join(parts, " ")
 				switch {
 				case m.GetGauge() != nil:
 					got[name] = m.GetGauge().GetValue()
@@ -248,11 +181,11 @@ func TestC1_AHoldThatSomebodyDeletesIsHeldNoMore(t *testing.T) {
 	w.budget("daily", "1", gold)
 	w.start(settings{})
 	w.task("first", "0.9", gold)
-	w.awaitPhase("first", "Running")
+	w.awaitRunning("first")
 	w.task("second", "0.9", gold)
 	w.awaitBlocked("second")
 	must(t, shared.Client.Delete(t.Context(), &w.holds()[0]))
-	w.awaitPhase("second", "Running")
+	w.awaitRunning("second")
 }
 
 // TestC1_AHoldCountsUntilItsRecordIsSeen has another process record the task and

@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/bursar-dev/bursar/budget"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
-	"github.com/bursar-dev/bursar/internal/integration/cluster"
 	"github.com/bursar-dev/bursar/usage"
 )
 
@@ -127,7 +125,7 @@ func TestA14_ManyTasksWaitAndFewAreWritten(t *testing.T) {
 	for i := range waiting {
 		w.task(fmt.Sprintf("task-%04d", i), "0.5", gold)
 	}
-	cluster.Eventually(t, "all wait", func(context.Context) error {
+	w.eventually("all wait", func() error {
 		if n := r.book.Waiting(w.namespace); n != waiting {
 			return fmt.Errorf("%d wait", n)
 		}
@@ -167,7 +165,7 @@ func TestA14_ManyTasksWaitAndFewAreWritten(t *testing.T) {
 	begin = time.Now()
 	w.raise("daily", "3")
 	var took time.Duration
-	cluster.Eventually(t, "two tasks run", func(context.Context) error {
+	w.eventually("two tasks run", func() error {
 		took = time.Since(begin)
 		list := &AgentTaskList{}
 		must(t, r.client.List(t.Context(), list, client.InNamespace(w.namespace)))

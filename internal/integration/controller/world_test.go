@@ -25,12 +25,12 @@ import (
 
 // world is a namespace with a host in it.
 type world struct {
-	t         *testing.T
+	t         testing.TB
 	namespace string
 	clock     clock.Clock
 }
 
-func newWorld(t *testing.T, c clock.Clock) *world {
+func newWorld(t testing.TB, c clock.Clock) *world {
 	t.Helper()
 	return &world{t: t, namespace: shared.Namespace(t, nil), clock: c}
 }
@@ -126,7 +126,9 @@ func (w *world) run(s settings) *replica {
 			return
 		}
 		cancel()
-		<-ended
+		if err := <-ended; err != nil {
+			w.t.Logf("the manager has ended: %v", err) // as one does that was cut off
+		}
 	}
 	w.t.Cleanup(r.stop)
 	return r
