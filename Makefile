@@ -174,7 +174,7 @@ ADMISSIONS ?= 1000
 bench-cluster: ## Measure admissions on a real API server that stores RECORDS records, some minutes (ADMISSIONS=)
 	@assets=$$($(GO) run ./internal/apiserver/cmd/assets); cd internal/integration; \
 	KUBEBUILDER_ASSETS="$$assets" BURSAR_RECORDS='$(RECORDS)' BURSAR_ADMISSIONS='$(ADMISSIONS)' \
-	  $(GO) test -count=1 -timeout 30m -v ./bench
+	  $(GO) test -count=1 -timeout 60m -v ./bench
 
 ##@ The API server of the integration tests
 

@@ -1,7 +1,6 @@
 package bench_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"text/tabwriter"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -72,6 +70,7 @@ func TestAdmissionsDoNotDependOnStoredRecords(t *testing.T) {
 	for _, n := range numbers(t, "BURSAR_RECORDS", "0,500") {
 		r := measure(t, n, numbers(t, "BURSAR_ADMISSIONS", "100")[0])
 		rows = append(rows, r)
+		show(rows)
 		if got := r.perAdmission(); got > enough {
 			t.Errorf("with %d records an admission takes %.2f calls, want %v at most: %v", r.records, got, enough, r.calls)
 		}
@@ -81,27 +80,20 @@ func TestAdmissionsDoNotDependOnStoredRecords(t *testing.T) {
 			}
 		}
 	}
-	show(t, rows)
 }
 
-func show(t *testing.T, rows []*row) {
-	t.Helper()
-	text := &bytes.Buffer{}
-	fmt.Fprintln(text, "records\tstored in\tready in\tadmissions\tper second\tratio\tcalls per admission\tratio\t")
-	for _, r := range rows {
-		fmt.Fprintf(text, "%d\t%.1f s\t%.1f s\t%d\t%.0f\t%.2f\t%.2f\t%.2f\t\n", r.records, r.stored.Seconds(), r.synced.Seconds(), r.admitted,
-			r.rate(), r.rate()/rows[0].rate(), r.perAdmission(), r.perAdmission()/rows[0].perAdmission())
+// show prints a row as soon as it is there: the next one may take minutes.
+func show(rows []*row) {
+	r, first := rows[len(rows)-1], rows[0]
+	if r == first {
+		fmt.Println("records   stored in   ready in   admissions   per second   ratio   calls per admission   ratio")
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', tabwriter.AlignRight)
-	_, err := text.WriteTo(w)
-	must(t, errors.Join(err, w.Flush()))
-	for _, r := range rows {
-		fmt.Printf("%d records:", r.records)
-		for _, call := range slices.Sorted(maps.Keys(r.calls)) {
-			fmt.Printf("  %s %d", call, r.calls[call])
-		}
-		fmt.Println()
+	fmt.Printf("%7d   %7.1f s   %6.1f s   %10d   %10.0f   %5.2f   %19.2f   %5.2f  ", r.records, r.stored.Seconds(), r.synced.Seconds(), r.admitted,
+		r.rate(), r.rate()/first.rate(), r.perAdmission(), r.perAdmission()/first.perAdmission())
+	for _, call := range slices.Sorted(maps.Keys(r.calls)) {
+		fmt.Printf(" %s %d", call, r.calls[call])
 	}
+	fmt.Println()
 }
 
 func numbers(t *testing.T, variable, standard string) []int {
