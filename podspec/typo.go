@@ -3,6 +3,8 @@ package podspec
 import (
 	"slices"
 	"strings"
+
+	"github.com/bursar-dev/bursar/internal/spelling"
 )
 
 // maxTypo is the edit distance up to which a name counts as a slip of another.
@@ -41,7 +43,7 @@ func suspect(name string, declarations []Declaration) (Warning, bool) {
 		return Warning{Variable: name, Profile: owner.Name, Suggestion: meant(name, owner), Reason: "is not a variable of profile " + owner.Name}, true
 	}
 	for _, d := range declarations {
-		if near, ok := closest(name, d.Variables(), maxTypo-1); ok {
+		if near, ok := spelling.Nearest(name, d.Variables(), maxTypo-1); ok {
 			return Warning{Variable: name, Profile: d.Name, Suggestion: near, Reason: "is not a variable of any profile"}, true
 		}
 	}
@@ -56,7 +58,7 @@ func meant(name string, owner Declaration) string {
 	best, words, letters := "", 0, min(maxTypo+1, len(slip))
 	for _, variable := range owner.Variables() {
 		candidate := strings.TrimPrefix(variable, prefix)
-		common, apart := commonWords(slip, candidate), distance(slip, candidate, len(slip)+len(candidate))
+		common, apart := commonWords(slip, candidate), spelling.Distance(slip, candidate)
 		if common > words || common == words && apart < letters {
 			best, words, letters = variable, common, apart
 		}
@@ -104,38 +106,4 @@ func usualSlips(declarations []Declaration, lookup func(string) (string, bool)) 
 		}
 	}
 	return names
-}
-
-// closest is the candidate with the smallest edit distance to name, if it is at most most. Case is not counted.
-func closest(name string, candidates []string, most int) (string, bool) {
-	best, at := "", most+1
-	for _, candidate := range candidates {
-		if d := distance(strings.ToUpper(name), strings.ToUpper(candidate), at); d < at {
-			best, at = candidate, d
-		}
-	}
-	return best, best != ""
-}
-
-// distance is the Levenshtein distance of two texts in bytes; anything from bound on may be reported as bound.
-func distance(a, b string, bound int) int {
-	if abs := len(a) - len(b); abs >= bound || -abs >= bound {
-		return bound
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = min(diagonal, row[j], row[j+1]) + 1
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

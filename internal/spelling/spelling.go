@@ -7,21 +7,32 @@ import "strings"
 // word, and empty if none is near: at most a third of its letters differ. Among
 // equally near ones it is the first.
 func DidYouMean(word string, known []string) string {
-	best, least := "", len(word)/3+1
-	for _, name := range known {
-		if d := distance(strings.ToLower(word), strings.ToLower(name)); d < least {
-			best, least = name, d
-		}
-	}
-	if best == "" || best == word {
+	best, near := Nearest(word, known, len(word)/3)
+	if !near || best == word {
 		return ""
 	}
 	return "; did you mean " + best + "?"
 }
 
-// distance counts the letters to insert, remove or replace, and neighbours to
-// exchange.
-func distance(a, b string) int {
+// Nearest is the known name that is nearest to a word, false if in each more
+// than most letters differ. Case does not count.
+func Nearest(word string, known []string, most int) (string, bool) {
+	best, least := "", most+1
+	for _, name := range known {
+		if abs := len(word) - len(name); max(abs, -abs) >= least {
+			continue
+		}
+		if d := Distance(word, name); d < least {
+			best, least = name, d
+		}
+	}
+	return best, best != ""
+}
+
+// Distance counts the letters to insert, remove or replace, and neighbours to
+// exchange, to make one word of another. Case does not count.
+func Distance(a, b string) int {
+	a, b = strings.ToLower(a), strings.ToLower(b)
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
 		rows[i] = make([]int, len(b)+1)
