@@ -27,7 +27,7 @@ func TestTheProgramNeedsNoMoreThanItsRole(t *testing.T) {
 			must(t, apply(t, object, w.namespace))
 		}
 	}
-	w.job("greedy", func(j *batchv1.Job) { j.Annotations["example.bursar.dev/estimate-usd"] = "5" })
+	w.job("greedy", func(j *batchv1.Job) { j.Annotations["example.bursar.dev/estimate-usd"] = "6" }) // more than the whole limit, whoever comes first
 	w.awaitBlocked("greedy")
 	w.awaitReleased("nightly")
 	job := &batchv1.Job{}
