@@ -28,7 +28,10 @@ func (e LoadError) Error() string {
 		b.WriteString(e.File + ":")
 	}
 	if e.Line > 0 {
-		fmt.Fprintf(&b, "%d:%d:", e.Line, e.Column)
+		fmt.Fprintf(&b, "%d:", e.Line)
+	}
+	if e.Line > 0 && e.Column > 0 {
+		fmt.Fprintf(&b, "%d:", e.Column)
 	}
 	if b.Len() > 0 {
 		b.WriteByte(' ')

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -62,12 +63,30 @@ func (d *Document) parse(source []byte) (*yaml.Node, error) {
 		if errors.Is(err, io.EOF) {
 			return nil, policy.LoadErrors{{File: d.file, Text: "the file is empty"}}
 		}
-		return nil, policy.LoadErrors{{File: d.file, Text: strings.TrimPrefix(err.Error(), "yaml: ")}}
+		return nil, policy.LoadErrors{d.broken(err)}
 	}
 	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
 		return nil, policy.LoadErrors{{File: d.file, Text: "holds more than one document"}}
 	}
 	return doc.Content[0], nil
+}
+
+var syntaxError = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
+
+// broken gives a syntax error its line, and what to write where that is usual.
+func (d *Document) broken(err error) policy.LoadError {
+	e := policy.LoadError{File: d.file, Text: strings.TrimPrefix(err.Error(), "yaml: ")}
+	if found := syntaxError.FindStringSubmatch(err.Error()); found != nil {
+		e.Line, _ = strconv.Atoi(found[1])
+		e.Text = found[2]
+	}
+	switch {
+	case strings.HasPrefix(e.Text, "mapping values are not allowed"):
+		e.Text += `: put a value with ": " in it into quotes or, of several lines, after a |, and check the indentation`
+	case strings.HasPrefix(e.Text, "found character that cannot start any token"):
+		e.Text += ": indent with blanks, not with a tab, and put a value that begins with @, ` or % into quotes"
+	}
+	return e
 }
 
 // explain gives a decoding error the place of its field.

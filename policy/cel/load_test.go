@@ -90,7 +90,7 @@ func TestLoadRefuses(t *testing.T) {
 		"a key twice":            {head + "  when: true\n  when: false\n  effect: deny\n", "f.yaml:5:3: rules[0].when: is given twice"},
 		"an alias":               {"rules: [&a {name: r}, *a]\n", "f.yaml:1:23: rules[1]: aliases are not supported"},
 		"two documents":          {"rules: []\n---\nrules: []\n", "f.yaml: holds more than one document"},
-		"broken notation":        {"rules: [\n", "f.yaml: line 1: did not find expected node content"},
+		"broken notation":        {"rules: [\n", "f.yaml:1: did not find expected node content"},
 		"a list where text belongs": {head + "  when: [1]\n  effect: deny\n  message: m\n",
 			"f.yaml:4:9: rules[0].when: want a single value, have a list"},
 		"no message":    {head + "  when: true\n  effect: deny\n", "f.yaml:3:3: rules[0].message: rule r: exactly one of message and messageExpression is required"},
