@@ -3,33 +3,47 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/bursar-dev/bursar/budget"
 	"github.com/bursar-dev/bursar/budget/controller"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+	"github.com/bursar-dev/bursar/policy"
+	"github.com/bursar-dev/bursar/policy/cel"
+	"github.com/bursar-dev/bursar/rego"
 	"github.com/bursar-dev/bursar/usage"
 )
 
-// AgentTask stands for the host's own resource; here it is made of a resource
-// that the API server knows.
+// AgentTask stands for the host's own resource; what makes it an object is
+// borrowed from a resource that the API server knows.
 type AgentTask struct {
 	batchv1.Job
-	Conditions []metav1.Condition
-	Results    map[string]string
+
+	Status AgentTaskStatus
+}
+
+// AgentTaskStatus is what bursar reads and writes of it. A task may end without
+// having started: where times are pointers, look for nil.
+type AgentTaskStatus struct {
+	Phase                     usage.Phase
+	StartTime, CompletionTime metav1.Time
+	Conditions                []metav1.Condition
+	Results                   map[string]string
 }
 
 // agentTasks says how AgentTasks are read.
 var agentTasks = controller.Host[*AgentTask]{
 	New:        func() *AgentTask { return &AgentTask{} },
-	Conditions: func(t *AgentTask) *[]metav1.Condition { return &t.Conditions },
+	Conditions: func(t *AgentTask) *[]metav1.Condition { return &t.Status.Conditions },
 	Completion: func(_ context.Context, t *AgentTask) (usage.Completion, error) {
 		return usage.Completion{
-			Phase: usage.Succeeded, StartTime: t.Status.StartTime.Time, CompletionTime: t.Status.CompletionTime.Time,
-			Results: t.Results, // cost-usd, input-tokens, output-tokens
+			Phase: t.Status.Phase, StartTime: t.Status.StartTime.Time, CompletionTime: t.Status.CompletionTime.Time,
+			Results: t.Status.Results, // cost-usd, input-tokens, output-tokens
 		}, nil
 	},
 }
@@ -49,7 +63,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err := r.Get(ctx, req.NamespacedName, task); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if task.Status.CompletionTime != nil {
+	if !task.Status.CompletionTime.IsZero() {
 		return ctrl.Result{}, errors.Join(r.cleanUp(ctx, task), r.recorder.Record(ctx, task))
 	}
 	answer, err := r.gate.Admit(ctx, task)
@@ -83,6 +97,33 @@ func Example() {
 		return ctrl.NewControllerManagedBy(mgr).For(&AgentTask{}).
 			WatchesRawSource(gate.Wakeups()).
 			Complete(&reconciler{mgr.GetClient(), gate, recorder})
+	}
+	_ = wire
+	// Output:
+}
+
+// Policies: CEL inside budgets, and a folder of Rego that is asked about every
+// task. Call ReloadPolicies again when the folder has changed.
+func Example_policies() {
+	wire := func(ctx context.Context, mgr ctrl.Manager, folder fs.FS) (*controller.Book, error) {
+		book, err := controller.SetupWithManager(ctx, mgr, controller.Options{
+			Compile:  []budget.CompileOption{budget.WithPolicies(cel.CompileRules)},
+			Policies: &policy.Holder{},
+		})
+		if err != nil {
+			return nil, err
+		}
+		return book, book.ReloadPolicies(ctx, func() (*policy.Set, error) {
+			hooks, err := rego.Load(folder, rego.Options{}) // or cel.LoadFS
+			if err != nil {
+				return nil, err
+			}
+			bindings := make([]policy.Binding, 0, len(hooks))
+			for _, hook := range hooks {
+				bindings = append(bindings, policy.Binding{Hook: hook})
+			}
+			return policy.NewSet(policy.Options{}, bindings...)
+		})
 	}
 	_ = wire
 	// Output:
