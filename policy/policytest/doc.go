@@ -17,7 +17,8 @@
 // null removes a key; budget stands for the first of budgets. A case without
 // want expects that nothing at all is said.
 //
-// From the command line:
+// From the command line, in a checkout of bursar or in a module that has this
+// program as a tool (go get -tool):
 //
 //	go run github.com/bursar-dev/bursar/policy/policytest/cmd/policytest DIR
 //
