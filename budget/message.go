@@ -165,7 +165,7 @@ func (f Figure) remedy() string {
 	case f.Cause == CauseZero:
 		return "raise the limit; 0 admits nothing"
 	case f.Cause == CauseUnknown:
-		return "report usage, price tokens with a price list, set spec.defaultEstimate, or choose another spec.unknownUsage"
+		return "report usage, price tokens with a price list, correct the record, or choose another spec.unknownUsage; ChargeHold needs a spec.defaultEstimate where nothing was held"
 	case f.Cause == CauseEstimate && f.Estimate > f.Limit:
 		return "raise the limit or lower the estimate: it exceeds the whole limit"
 	default:
