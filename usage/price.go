@@ -89,8 +89,8 @@ type price struct {
 // tokensPerPrice is how many tokens a price is for.
 const tokensPerPrice = 1_000_000
 
-// CompilePrices checks a price list and makes it ready for use. All faults are
-// reported, joined, each with the index of its price.
+// CompilePrices checks a price list and makes it ready for use. The first fault
+// of each price is reported, joined, each with the index of its price.
 func CompilePrices(list []Price) (*PriceList, error) {
 	compiled, seen := &PriceList{}, map[string]int{}
 	var faults []error
