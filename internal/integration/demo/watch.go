@@ -127,15 +127,15 @@ func (d *day) waiting(ctx context.Context, text *bytes.Buffer) error {
 		return err
 	}
 	rows := phase(table, "Waiting")
-	fmt.Fprintf(text, "$ kubectl get agenttasks    # %d wait, %d run, %d are done; of those that wait:\n",
-		len(rows), len(phase(table, "Running")), len(phase(table, "Succeeded"))+len(phase(table, "Failed")))
 	const most = 6
 	first := rows[:min(len(rows), most)]
+	fmt.Fprintf(text, "$ kubectl get agenttasks    # %d wait, %d run, %d are done; the first %d that wait, with the figures that refused them:\n",
+		len(rows), len(phase(table, "Running")), len(phase(table, "Succeeded"))+len(phase(table, "Failed")), len(first))
 	if err := show(text, table, func(row int) bool { return slices.Contains(first, row) }); err != nil {
 		return err
 	}
 	names, why := column(table, "Name"), column(table, "Why")
-	told := map[string]bool{}
+	told := map[string]bool{"": true} // one that was admitted a moment ago
 	for _, row := range first {
 		if !told[why[row]] {
 			fmt.Fprintf(text, "  %s: %s\n", names[row], why[row])
