@@ -39,16 +39,18 @@ type MeterAmount struct {
 	Amount int64 `json:"amount"`
 }
 
-// MeterName names a meter other than costUSD, inputTokens and outputTokens,
-// which have fields of their own.
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=63
 // +kubebuilder:validation:Pattern=`^[A-Za-z]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`
 // +kubebuilder:validation:XValidation:rule="!(self in ['costUSD','inputTokens','outputTokens'])",message="this meter has a field of its own"
+
+// MeterName names a meter other than costUSD, inputTokens and outputTokens,
+// which have fields of their own.
 type MeterName string
 
-// Basis says where a figure comes from.
 // +kubebuilder:validation:Enum=Reported;Priced;Held;Unknown
+
+// Basis says where a figure comes from.
 type Basis string
 
 // MeterBasis says where the figure of one meter comes from.

@@ -1,3 +1,6 @@
+// +kubebuilder:object:generate=true
+// +groupName=bursar.dev
+
 // Package v1alpha1 holds the custom resources of bursar: TaskBudget, which
 // limits what tasks may spend, TaskRecord, which says what one finished task
 // spent, and TaskHold, which sets amounts aside for one that runs.
@@ -5,7 +8,4 @@
 // The types only carry data. What they mean is in package budget, which
 // compiles a TaskBudget and turns TaskRecord and TaskHold into the values of
 // package usage. Deep copies are generated.
-//
-// +kubebuilder:object:generate=true
-// +groupName=bursar.dev
 package v1alpha1

@@ -2,10 +2,6 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Period says into which windows a budget cuts the time. A boundary is the
-// first instant at which the zone's wall clock shows the boundary's label or
-// later, so that windows tile the time line in every zone.
-//
 // +kubebuilder:validation:XValidation:rule="!has(self.weekStart) || self.type == 'Weekly'",message="weekStart is only for type Weekly"
 // +kubebuilder:validation:XValidation:rule="!has(self.dayOfMonth) || self.type in ['Monthly','Quarterly','Yearly']",message="dayOfMonth is only for types Monthly, Quarterly and Yearly"
 // +kubebuilder:validation:XValidation:rule="!has(self.startMonth) || self.type in ['Quarterly','Yearly']",message="startMonth is only for types Quarterly and Yearly"
@@ -18,6 +14,10 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="(self.type in ['Fixed','FirstUse','Sliding']) == has(self.duration)",message="duration is required for types Fixed, FirstUse and Sliding and only for them"
 // +kubebuilder:validation:XValidation:rule="self.type == 'Lifetime' || (!has(self.startsAt) && !has(self.endsAt))",message="startsAt and endsAt are only for type Lifetime"
 // +kubebuilder:validation:XValidation:rule="!has(self.startsAt) || !has(self.endsAt) || self.startsAt < self.endsAt",message="endsAt must be after startsAt"
+
+// Period says into which windows a budget cuts the time. A boundary is the
+// first instant at which the zone's wall clock shows the boundary's label or
+// later, so that windows tile the time line in every zone.
 type Period struct {
 	// type is the kind of period.
 	// +kubebuilder:validation:Enum=Hourly;Daily;Weekly;Monthly;Quarterly;Yearly;Cycle;Fixed;FirstUse;Sliding;Lifetime

@@ -54,8 +54,9 @@ type PolicyRule struct {
 	Value string `json:"value,omitempty"`
 }
 
-// PolicyEffect is what a rule does when it applies.
 // +kubebuilder:validation:Enum=deny;hold;warn;cap;label
+
+// PolicyEffect is what a rule does when it applies.
 type PolicyEffect string
 
 // PolicyMatch narrows the calls that a rule looks at. Every field that is given
@@ -93,6 +94,7 @@ type PolicyMatch struct {
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
-// PolicyOperation is a question that a rule is asked.
 // +kubebuilder:validation:Enum=Admit;Renew;BuildPod;RecordUsage
+
+// PolicyOperation is a question that a rule is asked.
 type PolicyOperation string

@@ -5,9 +5,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TaskBudget limits what the tasks of a namespace may spend in each window of
-// time.
-//
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=tb,categories=bursar
@@ -24,6 +21,9 @@ import (
 // +kubebuilder:printcolumn:name="Tokens in",type=integer,JSONPath=`.spec.maxInputTokens`,priority=1
 // +kubebuilder:printcolumn:name="Tokens out",type=integer,JSONPath=`.spec.maxOutputTokens`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+
+// TaskBudget limits what the tasks of a namespace may spend in each window of
+// time.
 type TaskBudget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -122,8 +122,9 @@ type Limit struct {
 	Max int64 `json:"max"`
 }
 
-// Action says what a budget does when it is spent.
 // +kubebuilder:validation:Enum=Block;Warn
+
+// Action says what a budget does when it is spent.
 type Action string
 
 // The actions. An empty action is Block.
@@ -134,8 +135,9 @@ const (
 	ActionWarn Action = "Warn"
 )
 
-// UnknownUsage says what a budget makes of usage that is not known.
 // +kubebuilder:validation:Enum=ChargeHold;Block;Ignore
+
+// UnknownUsage says what a budget makes of usage that is not known.
 type UnknownUsage string
 
 // The policies for unknown usage. An empty one is ChargeHold.
@@ -245,9 +247,9 @@ type StatusDisplay struct {
 	Group string `json:"group,omitempty"`
 }
 
-// TaskBudgetList is a list of budgets.
-//
 // +kubebuilder:object:root=true
+
+// TaskBudgetList is a list of budgets.
 type TaskBudgetList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`

@@ -2,9 +2,6 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// TaskRecord says what one finished task spent. It is named after the task's
-// UID, never changes, and outlives the task.
-//
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=tr,categories=bursar
 // +kubebuilder:printcolumn:name="Task",type=string,JSONPath=`.spec.taskRef.name`
@@ -15,6 +12,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Completed",type=date,JSONPath=`.spec.completionTime`
 // +kubebuilder:printcolumn:name="Quantity",type=string,JSONPath=`.spec.usage.costUSD`,priority=1
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == self.spec.taskRef.uid || (oldSelf.hasValue() && oldSelf.value().spec.taskRef.uid == self.spec.taskRef.uid)",optionalOldSelf=true,message="metadata.name must be the task's UID, which is spec.taskRef.uid"
+
+// TaskRecord says what one finished task spent. It is named after the task's
+// UID, never changes, and outlives the task.
 type TaskRecord struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -24,9 +24,9 @@ type TaskRecord struct {
 	Spec TaskRecordSpec `json:"spec"`
 }
 
-// TaskRecordSpec is what a task spent and when.
-//
 // +kubebuilder:validation:XValidation:rule="!has(self.replaces) || has(self.corrects)",message="only a correction replaces figures"
+
+// TaskRecordSpec is what a task spent and when.
 type TaskRecordSpec struct {
 	// taskRef says which task it was.
 	TaskRef TaskReference `json:"taskRef"`
@@ -115,9 +115,9 @@ type RecordProblem struct {
 	Reason string `json:"reason"`
 }
 
-// TaskRecordList is a list of records.
-//
 // +kubebuilder:object:root=true
+
+// TaskRecordList is a list of records.
 type TaskRecordList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
