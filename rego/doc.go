@@ -21,6 +21,8 @@
 //	cap    {"field": "maxTokens", "value": n}
 //	label  {"key", "value"}
 //
+// A string is the message; its code is then denied, warning or held.
+//
 // A package without any of them is a helper of the others. Packages under
 // bursar.lib come with this package (Library); they are loaded when they are
 // imported. Parameters are declared in the metadata of the package, and read as
