@@ -48,6 +48,9 @@
 //	book, err := controller.SetupWithManager(ctx, mgr, controller.Options{Compile: compile, Policies: holder})
 //	err = book.ReloadPolicies(ctx, load) // and again when the folder has changed
 //
+// load reads the folder with rego.Load or cel.LoadFS and makes a policy.Set of
+// the hooks, see the example.
+//
 // # Laws
 //
 // Hold, then work; record, then the hold is deleted. Whatever a process was doing
@@ -75,6 +78,20 @@
 // Deleting a task is no way out: see [ChargeOrphans]. A host that wants the exact
 // figures of tasks that are deleted while they run keeps them, with a finalizer,
 // until they are recorded.
+//
+// # Metrics
+//
+// None has a label per task. Amounts are in the unit of the meter, dollars for
+// costUSD.
+//
+//	bursar_admissions_total{outcome, reason}         answers of gates
+//	bursar_admission_duration_seconds                how long they take, API calls included
+//	bursar_waiting_tasks{namespace}                  tasks that wait for a budget
+//	bursar_records_total{meter, basis}               figures of records that were written
+//	bursar_budget_used{namespace, budget, meter}     and _held, _limit and _ratio, in the current window
+//	bursar_policy_errors_total{code}                 errors of policies, each of which refuses
+//	bursar_policy_reloads_total{outcome}             and bursar_policies_stale, 1 after one that failed
+//	bursar_ledger_items{namespace, kind}             records and holds in memory
 //
 // # What it does not do
 //

@@ -22,7 +22,9 @@ import (
 // SetupWithManager adds to a manager what keeps budgets: the informers that
 // feed the book, and the reconcilers of budget status, of records whose time is
 // up and of holds. It gives the book, for [NewGate] and [NewRecorder]. The
-// manager's scheme must know bursar's types and the host's.
+// manager's scheme must know bursar's types (AddToScheme of package
+// budget/v1alpha1) and the host's, and the API server must serve bursar's
+// resources: package budget/install puts them there.
 //
 // Call it before the manager starts, and once per manager.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, o Options) (*Book, error) {
