@@ -11,9 +11,10 @@ import (
 // they came. It keeps no map of its caller's and is safe for concurrent use. The
 // package ledgertest proves an implementation.
 type Ledger interface {
-	// Add enters a record. The same record again changes nothing; another
-	// one with the same UID is a [ConflictError], and the first one stays. A
-	// record supersedes the hold of its UID, whichever came first.
+	// Add enters a record; one in which [Record.Validate] finds a fault is an
+	// error. The same record again changes nothing; another one with the same
+	// UID is a [ConflictError], and the first one stays. A record supersedes the
+	// hold of its UID, whichever came first.
 	Add(Record) error
 	// Recorded reports whether a UID has a record.
 	Recorded(uid types.UID) bool
