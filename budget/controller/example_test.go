@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -102,10 +103,26 @@ func Example() {
 	// Output:
 }
 
+// policiesOf reads a folder each time it is called.
+func policiesOf(folder fs.FS) func() (*policy.Set, error) {
+	return func() (*policy.Set, error) {
+		hooks, err := rego.Load(folder, rego.Options{}) // or cel.LoadFS
+		if err != nil {
+			return nil, err
+		}
+		bindings := make([]policy.Binding, 0, len(hooks))
+		for _, hook := range hooks {
+			bindings = append(bindings, policy.Binding{Hook: hook})
+		}
+		return policy.NewSet(policy.Options{}, bindings...)
+	}
+}
+
 // Policies: CEL inside budgets, and a folder of Rego that is asked about every
 // task. Call ReloadPolicies again when the folder has changed.
 func Example_policies() {
-	wire := func(ctx context.Context, mgr ctrl.Manager, folder fs.FS) (*controller.Book, error) {
+	load := policiesOf(os.DirFS("policies"))
+	wire := func(ctx context.Context, mgr ctrl.Manager) (*controller.Book, error) {
 		book, err := controller.SetupWithManager(ctx, mgr, controller.Options{
 			Compile:  []budget.CompileOption{budget.WithPolicies(cel.CompileRules)},
 			Policies: &policy.Holder{},
@@ -113,17 +130,7 @@ func Example_policies() {
 		if err != nil {
 			return nil, err
 		}
-		return book, book.ReloadPolicies(ctx, func() (*policy.Set, error) {
-			hooks, err := rego.Load(folder, rego.Options{}) // or cel.LoadFS
-			if err != nil {
-				return nil, err
-			}
-			bindings := make([]policy.Binding, 0, len(hooks))
-			for _, hook := range hooks {
-				bindings = append(bindings, policy.Binding{Hook: hook})
-			}
-			return policy.NewSet(policy.Options{}, bindings...)
-		})
+		return book, book.ReloadPolicies(ctx, load)
 	}
 	_ = wire
 	// Output:
