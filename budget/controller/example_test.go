@@ -122,15 +122,15 @@ func policiesOf(folder fs.FS) func() (*policy.Set, error) {
 // task. Call ReloadPolicies again when the folder has changed.
 func Example_policies() {
 	load := policiesOf(os.DirFS("policies"))
-	wire := func(ctx context.Context, mgr ctrl.Manager) (*controller.Book, error) {
+	wire := func(ctx context.Context, mgr ctrl.Manager) error {
 		book, err := controller.SetupWithManager(ctx, mgr, controller.Options{
 			Compile:  []budget.CompileOption{budget.WithPolicies(cel.CompileRules)},
 			Policies: &policy.Holder{},
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return book, book.ReloadPolicies(ctx, load)
+		return book.ReloadPolicies(ctx, load) // and then gate and recorder, as above
 	}
 	_ = wire
 	// Output:
