@@ -197,7 +197,7 @@ func (c *compiler) limits(path *field.Path, spec *budgetv1alpha1.TaskBudgetSpec)
 	seen := map[usage.Meter]bool{}
 	for i, l := range spec.Limits {
 		at := path.Child("limits").Index(i)
-		meter, ok := c.meter(at.Child("meter"), l.Meter, seen)
+		meter, ok := c.meter(at.Child("meter"), l.Meter, limitFields, seen)
 		if n, valid := c.count(at.Child("max"), &l.Max); ok && valid {
 			c.limit(meter, n)
 		}
@@ -239,22 +239,32 @@ func (c *compiler) count(path *field.Path, n *int64) (int64, bool) {
 	}
 }
 
-// fieldOf names the fields of the meters that have one of their own.
-var fieldOf = map[usage.Meter]string{
-	usage.CostUSD:      "costUSD",
-	usage.InputTokens:  "inputTokens",
-	usage.OutputTokens: "outputTokens",
-}
+// limitFields and amountFields name the fields of the meters that have one of
+// their own.
+var (
+	limitFields = map[usage.Meter]string{
+		usage.CostUSD:      "maxCostUSD",
+		usage.InputTokens:  "maxInputTokens",
+		usage.OutputTokens: "maxOutputTokens",
+	}
+	amountFields = map[usage.Meter]string{
+		usage.CostUSD:      "costUSD",
+		usage.InputTokens:  "inputTokens",
+		usage.OutputTokens: "outputTokens",
+	}
+)
 
-func (c *compiler) meter(path *field.Path, name budgetv1alpha1.MeterName, seen map[usage.Meter]bool) (usage.Meter, bool) {
+func (c *compiler) meter(
+	path *field.Path, name budgetv1alpha1.MeterName, fields map[usage.Meter]string, seen map[usage.Meter]bool,
+) (usage.Meter, bool) {
 	m := usage.Meter(name)
-	_, own := fieldOf[m]
+	own, hasOwn := fields[m]
 	err := usage.ValidateMeter(m)
 	switch {
 	case err != nil:
 		c.fail(ReasonInvalidSpec, field.Invalid(path, bounded(string(name), maxValue), err.Error()))
-	case own:
-		c.fail(ReasonInvalidSpec, field.Invalid(path, string(name), "this meter has a field of its own"))
+	case hasOwn:
+		c.fail(ReasonInvalidSpec, field.Invalid(path, string(name), "this meter has a field of its own: "+own))
 	case seen[m]:
 		c.fail(ReasonInvalidSpec, field.Duplicate(path, string(name)))
 	default:
@@ -282,7 +292,7 @@ func amounts(c *compiler, path *field.Path, a *budgetv1alpha1.Amounts) usage.Amo
 	seen := map[usage.Meter]bool{}
 	for i, amount := range a.Meters {
 		at := path.Child("meters").Index(i)
-		m, ok := c.meter(at.Child("meter"), amount.Meter, seen)
+		m, ok := c.meter(at.Child("meter"), amount.Meter, amountFields, seen)
 		if n, valid := c.count(at.Child("amount"), &amount.Amount); ok && valid {
 			read[m] = n
 		}

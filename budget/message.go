@@ -43,7 +43,7 @@ func (d Decision) Message() string {
 // admission says in one line why the task may start.
 func (d Decision) admission() string {
 	switch {
-	case d.Hold != nil && d.Hold.AdmittedAt.Before(d.At):
+	case d.Hold != nil && d.Hold.AdmittedAt.Before(d.At.Truncate(time.Second)): // a stored hold has whole seconds
 		return "Admitted already at " + stamp(d.Hold.AdmittedAt) + "."
 	case len(d.Verdicts) == 0:
 		return "No budget is for this task."

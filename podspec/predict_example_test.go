@@ -53,10 +53,10 @@ func ExamplePredict() {
 	}
 	// Output:
 	// Reject QuotaMissing
-	// - container bot declares no limits.cpu, which ResourceQuota team demands of every container; set it; one size sets request and limit
-	// - container bot declares no limits.memory, which ResourceQuota team demands of every container; set it; one size sets request and limit
+	// - Refuses: container bot declares no limits.cpu, which ResourceQuota team demands of every container; set it; one size sets request and limit
+	// - Refuses: container bot declares no limits.memory, which ResourceQuota team demands of every container; set it; one size sets request and limit
 	// Reject QuotaExceeded
-	// - ResourceQuota team has 3 of 4 limits.cpu in use, and the pod needs 2; wait until other pods end, ask for less, or raise the quota
+	// - Refuses: ResourceQuota team has 3 of 4 limits.cpu in use, and the pod needs 2; wait until other pods end, ask for less, or raise the quota
 }
 
 func ExampleExplainError() {

@@ -75,12 +75,13 @@ type Finding struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// String is the message with its remedy.
+// String is the severity, the message and its remedy.
 func (f Finding) String() string {
+	text := string(f.Severity) + ": " + f.Message
 	if f.Remedy == "" {
-		return f.Message
+		return text
 	}
-	return f.Message + "; " + f.Remedy
+	return text + "; " + f.Remedy
 }
 
 // Masking is an amount that the pod did not declare and a LimitRange fills in. Such pods look sized and are not: they get

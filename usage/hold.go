@@ -63,6 +63,12 @@ func (h Hold) Validate() error {
 	return nil
 }
 
+// String says in one line what the hold is of and what it sets aside.
+func (h Hold) String() string {
+	return fmt.Sprintf("hold of task %s until %s: %s",
+		describe(h.Namespace, h.Name, h.UID), h.ExpiresAt.UTC().Format(time.RFC3339), h.Amounts)
+}
+
 // Live reports whether the hold counts at now: until ExpiresAt, not at it.
 func (h Hold) Live(now time.Time) bool { return now.Before(h.ExpiresAt) }
 

@@ -70,3 +70,10 @@ func TestHoldCloneSharesNothing(t *testing.T) {
 		t.Errorf("the clone changed the original (-want +got):\n%s", diff)
 	}
 }
+
+func TestAHoldSaysInOneLineWhatItIs(t *testing.T) {
+	h := usage.Hold{UID: "u1", Namespace: "team-a", Name: "fix-bug", Amounts: usage.Amounts{usage.CostUSD: 6 * usage.USD}, ExpiresAt: noon}
+	if want := `hold of task team-a/fix-bug (uid "u1") until 2026-03-29T12:00:00Z: costUSD 6`; h.String() != want {
+		t.Errorf("got  %s\nwant %s", h, want)
+	}
+}

@@ -89,8 +89,8 @@ type price struct {
 // tokensPerPrice is how many tokens a price is for.
 const tokensPerPrice = 1_000_000
 
-// CompilePrices checks a price list and makes it ready for use. The first fault
-// of each price is reported, joined, each with the index of its price.
+// CompilePrices checks a price list and makes it ready for use. All faults are
+// reported, joined, each with the index of its price.
 func CompilePrices(list []Price) (*PriceList, error) {
 	compiled, seen := &PriceList{}, map[string]int{}
 	var faults []error
@@ -99,8 +99,8 @@ func CompilePrices(list []Price) (*PriceList, error) {
 			faults = append(faults, fmt.Errorf("prices[%d].model: %s has a price already, in prices[%d]", i, Quote(entry.Model), first))
 		}
 		seen[entry.Model] = i
-		p, err := compilePrice(entry)
-		if err != nil {
+		p, wrong := compilePrice(entry)
+		for _, err := range wrong {
 			faults = append(faults, fmt.Errorf("prices[%d]%w", i, err))
 		}
 		compiled.prices = append(compiled.prices, p)
@@ -112,25 +112,27 @@ func CompilePrices(list []Price) (*PriceList, error) {
 	return compiled, nil
 }
 
-func compilePrice(entry Price) (price, error) {
+func compilePrice(entry Price) (price, []error) {
+	var faults []error
 	p := price{pattern: entry.Model, parts: strings.Split(entry.Model, "*"), nano: map[Meter]int64{}}
 	if entry.Model == "" {
-		return p, errors.New(`.model: required, "*" stands for every model`)
+		faults = append(faults, errors.New(`.model: required, "*" stands for every model`))
 	}
 	if len(entry.PerMillionUSD) == 0 {
-		return p, errors.New(".perMillionUSD: required, at least one kind of token needs a price")
+		faults = append(faults, errors.New(".perMillionUSD: required, at least one kind of token needs a price"))
 	}
 	for _, m := range slices.Sorted(maps.Keys(entry.PerMillionUSD)) {
 		if !slices.Contains(tokenMeters, m) {
-			return p, fmt.Errorf(".perMillionUSD: %s is no kind of token, want one of %v", Quote(string(m)), tokenMeters)
+			faults = append(faults, fmt.Errorf(".perMillionUSD: %s is no kind of token, want one of %v", Quote(string(m)), tokenMeters))
+			continue
 		}
 		nano, err := ParseUSD(entry.PerMillionUSD[m])
 		if err != nil {
-			return p, fmt.Errorf(".perMillionUSD.%s: %w", m, err)
+			faults = append(faults, fmt.Errorf(".perMillionUSD.%s: %w", m, err))
 		}
 		p.nano[m] = nano
 	}
-	return p, nil
+	return p, faults
 }
 
 // tokenMeters are the meters that can have a price.
