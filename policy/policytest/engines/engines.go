@@ -12,8 +12,9 @@ import (
 	"github.com/bursar-dev/bursar/rego"
 )
 
-// Loaders reads *.yaml and *.yml as CEL and *.rego as Rego. A path that ends
-// in .rego may name a folder, all of whose modules make one policy.
+// Loaders reads *.yaml and *.yml as CEL and *.rego as Rego. A YAML file with a
+// TaskBudget in it stands for the policies that the budget carries. A path that
+// ends in .rego may name a folder, all of whose modules make one policy.
 func Loaders() policytest.Loaders {
 	return policytest.Loaders{".yaml": loadCEL, ".yml": loadCEL, ".rego": loadRego}
 }
@@ -22,6 +23,9 @@ func loadCEL(fsys fs.FS, file string, params map[string]any) (policy.Hook, error
 	source, err := fs.ReadFile(fsys, file)
 	if err != nil {
 		return nil, err
+	}
+	if isBudget(source) {
+		return loadBudget(file, source)
 	}
 	return hook(cel.Load(file, source, cel.Options{Params: params}))
 }
