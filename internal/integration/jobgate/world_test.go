@@ -55,10 +55,8 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) run() {
 	w.t.Helper()
-	scheme, err := jobs.NewScheme()
-	must(w.t, err)
-	mgr, err := ctrl.NewManager(jobs.Config(shared.Config), ctrl.Options{
-		Scheme: scheme, Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
+	mgr, err := ctrl.NewManager(shared.Config, ctrl.Options{
+		Scheme: shared.Scheme, Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
 		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, ByObject: controller.CacheObjects()},
 		NewClient: func(c *rest.Config, o client.Options) (client.Client, error) {
 			inner, err := client.NewWithWatch(c, o)
@@ -83,7 +81,7 @@ func (w *world) run() {
 }
 
 func (w *world) count(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-	if _, job := o.(*jobs.Job); job {
+	if _, job := o.(*batchv1.Job); job {
 		w.told.Add(1)
 	}
 	return c.SubResource(sub).Patch(ctx, o, p, opts...)
