@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -37,6 +38,7 @@ type world struct {
 	t         *testing.T
 	namespace string
 	gate      *jobs.Reconciler
+	stop      func()       // ends the gate
 	told      atomic.Int64 // writes to the status of Jobs
 }
 
@@ -44,16 +46,22 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, namespace: shared.Namespace(t, nil)}
 	w.run()
-	cluster.Eventually(t, "the budgets are known", func(context.Context) error {
+	return w
+}
+
+// run starts a gate that remembers nothing.
+func (w *world) run() {
+	w.t.Helper()
+	w.start()
+	cluster.Eventually(w.t, "the budgets are known", func(context.Context) error {
 		if !w.gate.Book.Ready() {
 			return controller.ErrNotReady
 		}
 		return nil
 	})
-	return w
 }
 
-func (w *world) run() {
+func (w *world) start() {
 	w.t.Helper()
 	mgr, err := ctrl.NewManager(shared.Config, ctrl.Options{
 		Scheme: shared.Scheme, Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
@@ -72,12 +80,13 @@ func (w *world) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
-	w.t.Cleanup(func() {
+	w.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			w.t.Error(err)
 		}
 	})
+	w.t.Cleanup(w.stop)
 }
 
 func (w *world) count(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
