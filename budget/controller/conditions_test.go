@@ -85,7 +85,8 @@ func keepAll(s set) set {
 
 func clearAll(s set) set {
 	return func(job *batchv1.Job, on string, c *metav1.Condition) {
-		if s(job, on, c); c == nil {
+		s(job, on, c)
+		if c == nil {
 			job.Status.Conditions = nil
 		}
 	}

@@ -39,7 +39,8 @@ type world struct {
 	namespace string
 	gate      *jobs.Reconciler
 	stop      func()       // ends the gate
-	told      atomic.Int64 // writes to the status of Jobs
+	told      atomic.Int64 // writes to the status of Jobs and Pods
+	deaf      atomic.Bool  // they fail
 }
 
 func newWorld(t *testing.T) *world {
@@ -63,6 +64,16 @@ func (w *world) run() {
 
 func (w *world) start() {
 	w.t.Helper()
+	mgr := w.manager()
+	var err error
+	w.gate, err = jobs.SetupWithManager(w.t.Context(), mgr, controller.Options{Metrics: prometheus.NewRegistry(), Namespaces: []string{w.namespace}})
+	must(w.t, err)
+	w.begin(mgr)
+}
+
+// manager makes one for the namespace that counts what is written to the status of tasks.
+func (w *world) manager() ctrl.Manager {
+	w.t.Helper()
 	mgr, err := ctrl.NewManager(shared.Config, ctrl.Options{
 		Scheme: shared.Scheme, Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
 		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, ByObject: controller.CacheObjects()},
@@ -75,8 +86,11 @@ func (w *world) start() {
 		},
 	})
 	must(w.t, err)
-	w.gate, err = jobs.SetupWithManager(w.t.Context(), mgr, controller.Options{Metrics: prometheus.NewRegistry(), Namespaces: []string{w.namespace}})
-	must(w.t, err)
+	return mgr
+}
+
+// begin starts a manager, and sets what stops it.
+func (w *world) begin(mgr ctrl.Manager) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
@@ -90,8 +104,12 @@ func (w *world) start() {
 }
 
 func (w *world) count(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-	if _, job := o.(*batchv1.Job); job {
+	switch o.(type) {
+	case *batchv1.Job, *corev1.Pod:
 		w.told.Add(1)
+		if w.deaf.Load() {
+			return errors.New("nobody listens")
+		}
 	}
 	return c.SubResource(sub).Patch(ctx, o, p, opts...)
 }
