@@ -76,7 +76,6 @@ ifneq ($(wildcard budget/controller/*.go),)
 	$(TOOL) controller-gen rbac:roleName=bursar paths=./budget/controller output:rbac:dir=budget/controller
 endif
 	$(TOOL) controller-gen object crd paths=./examples/taskcontroller/v1alpha1 output:crd:artifacts:config=examples/taskcontroller/v1alpha1/crds
-	$(TOOL) controller-gen object paths=./examples/jobgate/jobs
 
 .PHONY: tidy
 tidy: ## Bring the go.mod files of every module up to date (nested ones follow the root's)

@@ -18,8 +18,9 @@ type book struct {
 	spaces   map[string]*space
 	accounts map[*Scope]*account
 	items    itemPool
-	scratch  []itemFigure // of the record that is being read
-	sorted   []label      // the labels of what is being entered
+	scratch  []itemFigure         // of the record that is being read
+	sorted   []label              // the labels of what is being entered
+	corrects map[types.UID]itemID // corrections, by the UID of what they correct
 }
 
 // held is a hold that was entered, of a task that has no record.
@@ -37,6 +38,7 @@ func newBook() *book {
 		holds:    map[types.UID]*held{},
 		spaces:   map[string]*space{},
 		accounts: map[*Scope]*account{},
+		corrects: map[types.UID]itemID{},
 	}
 	b.records.items = &b.items
 	b.tasks = b.meters.number(Tasks)
@@ -66,6 +68,11 @@ func (b *book) add(r *Record) error {
 	id, it := b.newRecord(r, digest)
 	b.records.insert(uid, id)
 	b.attach(id, it, r.Namespace)
+	if r.Corrects != "" {
+		b.corrects[r.Corrects] = id
+		b.pair(id, r.Corrects)
+	}
+	b.pairWith(r.UID)
 	return nil
 }
 
@@ -145,7 +152,12 @@ func (b *book) remove(uid types.UID) {
 		return
 	}
 	b.records.remove(hash, id)
-	b.detach(id, b.items.at(id))
+	it := b.items.at(id)
+	if it.kind == kindCorrection {
+		delete(b.corrects, correctedBy(uid))
+	}
+	b.detach(id, it)
+	b.pairWith(uid)
 }
 
 // Used implements [Ledger].

@@ -37,7 +37,7 @@ func (b *book) newRecord(r *Record, digest uint64) (itemID, *item) {
 	it.uid, it.digest = r.UID, digest
 	it.setAt(instantOf(r.CompletionTime))
 	if r.Corrects != "" {
-		it.kind = kindCorrection
+		it.kind, it.lone = kindCorrection, true // until it has its pair
 		it.keep(b.scratch)
 		return id, it
 	}

@@ -11,7 +11,14 @@ import (
 // CorrectionUID is the UID of the record that corrects the one with this UID.
 // There is one correction of a record, so that a correction that is made twice,
 // in a retry or by two people, is a conflict and not taken twice.
-func CorrectionUID(uid types.UID) types.UID { return uid + "-c" }
+func CorrectionUID(uid types.UID) types.UID { return uid + correctionSuffix }
+
+const correctionSuffix = "-c"
+
+// correctedBy is the UID of what a correction corrects.
+func correctedBy(correction types.UID) types.UID {
+	return types.UID(strings.TrimSuffix(string(correction), correctionSuffix))
+}
 
 // Correct makes the record that corrects another: the figures of right stand in
 // the place of the original's, in the same windows of the same budgets, and

@@ -125,7 +125,7 @@ func TestDeletedRecordsOfACorrection(t *testing.T) {
 		want   int64
 	}{
 		"the correction": {"uid-1-c", 9},
-		"the original":   {"uid-1", 0},
+		"the original":   {"uid-1", 4},
 	} {
 		ledger := usage.NewMemory(scope)
 		fill(t, ledger, []usage.Record{original, correction})

@@ -98,7 +98,7 @@ func (a *account) charge(total []cell, it *item, sign int64) {
 func (a *account) chargeMeter(sum *cell, it *item, meter int, sign int64) {
 	id, named := a.meters[meter], false
 	for _, f := range it.figures() {
-		if f.meter == id {
+		if f.meter == id && (f.sign > 0 || !it.lone) {
 			named = true
 			sum.charge(f.code, f.amount, a.standard[meter], sign*int64(f.sign))
 		}

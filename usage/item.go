@@ -1,6 +1,10 @@
 package usage
 
-import "k8s.io/apimachinery/pkg/types"
+import (
+	"math/bits"
+
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // item is a record or a hold as a ledger keeps it. There may be millions: its
 // size and the number of its pointers count.
@@ -18,6 +22,7 @@ type item struct {
 	count uint8 // of few
 	kind  itemKind
 	use   bool // its admission opens a window that opens at its first use
+	lone  bool // a correction of a record that is not there: it replaces nothing
 }
 
 // at is the completion of a record, the expiry of a hold.
@@ -72,18 +77,34 @@ func (it *item) keep(figures []itemFigure) {
 // and nothing for the garbage collector to follow.
 type itemID uint32
 
-// itemPool makes items, many at a time, and takes them back.
+// itemPool makes items, many at a time, and takes them back. The first pieces
+// are small, so that a ledger with few items takes little memory.
 type itemPool struct {
-	pieces []*[pieceSize]item
+	pieces [][]item
 	made   int // of the items of pieces
+	room   int // in all pieces
 	used   []itemID
 }
 
-// pieceSize is how many items just fit into what the allocator hands out whole,
-// 32 KiB.
-const pieceSize = 240
+const (
+	// pieceSize is how many items just fit into what the allocator hands out
+	// whole, 32 KiB.
+	pieceSize = 240
+	// smallestPiece is the size of the first piece. Each one doubles the one
+	// before, until those that follow have pieceSize.
+	smallestPiece = 8
+	smallPieces   = 5
+	smallItems    = smallestPiece<<smallPieces - smallestPiece
+)
 
-func (p *itemPool) at(id itemID) *item { return &p.pieces[id/pieceSize][id%pieceSize] }
+func (p *itemPool) at(id itemID) *item {
+	if id < smallItems {
+		piece := bits.Len32(uint32(id)/smallestPiece+1) - 1
+		return &p.pieces[piece][id+smallestPiece-smallestPiece<<piece]
+	}
+	id -= smallItems
+	return &p.pieces[smallPieces+id/pieceSize][id%pieceSize]
+}
 
 func (p *itemPool) take() (itemID, *item) {
 	if last := len(p.used) - 1; last >= 0 {
@@ -91,8 +112,12 @@ func (p *itemPool) take() (itemID, *item) {
 		p.used = p.used[:last]
 		return id, p.at(id)
 	}
-	if p.made == len(p.pieces)*pieceSize {
-		p.pieces = append(p.pieces, new([pieceSize]item))
+	if p.made == p.room {
+		size := pieceSize
+		if len(p.pieces) < smallPieces {
+			size = smallestPiece << len(p.pieces)
+		}
+		p.pieces, p.room = append(p.pieces, make([]item, size)), p.room+size
 	}
 	id := itemID(p.made) //nolint:gosec // far fewer than 2^32 items fit into memory
 	p.made++

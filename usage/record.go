@@ -57,11 +57,12 @@ type Record struct {
 	// Problems says why figures are unknown.
 	Problems []Problem `json:"problems,omitempty"`
 	// Corrects is the UID of the record that this one corrects; see [Correct].
-	// A correction counts for nothing but the meters that it names. It has the
-	// CompletionTime of that record, so that both leave a window together.
+	// A correction counts for nothing but the meters that it names.
 	Corrects types.UID `json:"corrects,omitempty"`
 	// Replaces are the corrected record's figures for the meters of Usage:
-	// they count no more. Only corrections have it.
+	// they count no more. Only corrections have it. It replaces what is there:
+	// nothing where the corrected record was deleted, or has other figures,
+	// labels or another CompletionTime than the correction says.
 	Replaces Figures `json:"replaces,omitempty"`
 	// Reason says why a correction was made.
 	Reason string `json:"reason,omitempty"`

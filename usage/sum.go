@@ -3,6 +3,7 @@ package usage
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -129,11 +130,32 @@ type naiveSum struct {
 }
 
 func (s *naiveSum) addRecords(records []Record, q Query, window period.Window, mine func(string, map[string]string) bool) {
-	for _, r := range records {
+	for i, r := range records {
 		if mine(r.Namespace, r.Labels) && window.Contains(r.CompletionTime) {
-			s.addRecord(r, q)
+			s.addRecord(r, q, replaces(&records[i], records))
 		}
 	}
+}
+
+// replaces reports whether what a correction replaces is there: the record that
+// it corrects, in the same budgets and windows and with these figures. Where it
+// is not, because it was deleted, say, there is nothing to replace.
+func replaces(correction *Record, records []Record) bool {
+	if correction.Corrects == "" {
+		return false
+	}
+	i := slices.IndexFunc(records, func(r Record) bool { return r.UID == correction.Corrects })
+	if i < 0 {
+		return false
+	}
+	original := &records[i]
+	for m, f := range correction.Replaces {
+		if original.Usage.Of(m) != f {
+			return false
+		}
+	}
+	return original.Namespace == correction.Namespace && maps.Equal(original.Labels, correction.Labels) &&
+		original.CompletionTime.Equal(correction.CompletionTime)
 }
 
 func (s *naiveSum) addHolds(holds []Hold, q Query, mine func(string, map[string]string) bool) {
@@ -144,11 +166,11 @@ func (s *naiveSum) addHolds(holds []Hold, q Query, mine func(string, map[string]
 	}
 }
 
-func (s *naiveSum) addRecord(r Record, q Query) {
+func (s *naiveSum) addRecord(r Record, q Query, replaces bool) {
 	if figure, counts := r.figure(q.Meter); counts {
 		s.add(figure, q, 1)
 	}
-	if figure, ok := r.Replaces[q.Meter]; ok {
+	if figure, ok := r.Replaces[q.Meter]; ok && replaces {
 		s.add(figure, q, -1)
 	}
 }

@@ -16,6 +16,14 @@
 //
 // # Wiring
 //
+// Bursar's types have to be in the scheme, and its resources installed (package
+// [github.com/bursar-dev/bursar/budget/install] does that), before the manager is
+// made: a cache with [CacheObjects] asks for them at once.
+//
+//	err := budgetv1alpha1.AddToScheme(scheme) // beside the host's own
+//	mgr, err := ctrl.NewManager(config, ctrl.Options{
+//		Scheme: scheme, Cache: cache.Options{ByObject: controller.CacheObjects()},
+//	})
 //	book, err := controller.SetupWithManager(ctx, mgr, controller.Options{})
 //	host := controller.Host[*v1.AgentTask]{
 //		New:        func() *v1.AgentTask { return &v1.AgentTask{} },
@@ -27,7 +35,10 @@
 //	err = ctrl.NewControllerManagedBy(mgr).For(&v1.AgentTask{}).
 //		WatchesRawSource(gate.Wakeups()).Complete(reconciler)
 //
-// and in the reconciler, for a task that has finished and one that has not
+// Where tasks are Jobs or Pods, whose conditions are of types of their own, the
+// host has OwnConditions: controller.JobConditions() in place of Conditions.
+//
+// And in the reconciler, for a task that has finished and one that has not
 // started:
 //
 //	if finished(task) {

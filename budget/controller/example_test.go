@@ -8,7 +8,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/bursar-dev/bursar/budget"
@@ -79,8 +82,14 @@ func (r *reconciler) startPod(context.Context, *AgentTask) error { return nil }
 
 // The whole wiring of a host.
 func Example() {
-	wire := func(ctx context.Context, mgr ctrl.Manager) error {
-		if err := budgetv1alpha1.AddToScheme(mgr.GetScheme()); err != nil {
+	wire := func(ctx context.Context, config *rest.Config, scheme *runtime.Scheme) error {
+		if err := budgetv1alpha1.AddToScheme(scheme); err != nil { // before the manager is made
+			return err
+		}
+		mgr, err := ctrl.NewManager(config, ctrl.Options{
+			Scheme: scheme, Cache: cache.Options{ByObject: controller.CacheObjects()},
+		})
+		if err != nil {
 			return err
 		}
 		book, err := controller.SetupWithManager(ctx, mgr, controller.Options{})

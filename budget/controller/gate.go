@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -131,19 +130,16 @@ func (g *Gate[T]) decide(ctx context.Context, task T, asked budget.Task, now tim
 func (g *Gate[T]) refuse(ctx context.Context, task T, d *budget.Decision) error {
 	s, mark := g.book.shelf(task.GetNamespace()), fingerprint(d)
 	told, version := s.toldOf(task.GetUID())
-	old, refusal := blocked(*g.host.Conditions(task)), d.Condition(task.GetGeneration())
+	old, refusal := g.host.conditions.Find(task, budget.ConditionBudgetBlocked), d.Condition(task.GetGeneration())
 	switch {
 	case told == mark && newer(version, task.GetResourceVersion()):
 		return nil // the task that was read does not know yet what it was told
-	case old != nil && told == mark && old.ObservedGeneration == refusal.ObservedGeneration,
+	case old != nil && told == mark && old.Status == refusal.Status && sameGeneration(old, refusal),
 		told == "" && tells(old, refusal):
 		s.tell(task.GetUID(), mark, task.GetResourceVersion())
 		return nil
 	}
-	_, err := g.host.patchConditions(ctx, task, func(conditions *[]metav1.Condition) bool {
-		return d.SetCondition(conditions, task.GetGeneration())
-	})
-	if err != nil {
+	if _, err := g.host.patchCondition(ctx, task, budget.ConditionBudgetBlocked, refusal); err != nil {
 		return err
 	}
 	s.tell(task.GetUID(), mark, task.GetResourceVersion())
@@ -161,9 +157,7 @@ func (g *Gate[T]) start(ctx context.Context, task T, d budget.Decision) (Result,
 		return Result{Decision: d}, err
 	}
 	d.Hold, d.Labels = &hold, hold.Labels
-	waited, err := g.host.patchConditions(ctx, task, func(conditions *[]metav1.Condition) bool {
-		return d.SetCondition(conditions, task.GetGeneration())
-	})
+	waited, err := g.host.patchCondition(ctx, task, budget.ConditionBudgetBlocked, nil)
 	if err != nil {
 		return Result{Decision: d}, err
 	}

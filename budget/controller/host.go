@@ -25,15 +25,26 @@ type Host[T client.Object] struct {
 	// New makes an empty task. Required. For unstructured tasks it sets the
 	// group, version and kind.
 	New func() T
-	// Conditions points at the conditions in the task's status. Required, and
-	// the task must have a status subresource.
+	// Conditions points at the conditions in the task's status, never nil.
+	// Either it or OwnConditions is required, never both, and the task must
+	// have a status subresource.
 	Conditions func(task T) *[]metav1.Condition
+	// OwnConditions is for tasks whose conditions are not of type
+	// metav1.Condition, in place of Conditions: [JobConditions] for Jobs,
+	// [PodConditions] for Pods.
+	OwnConditions OwnConditions[T]
 	// Completion tells of a finished task what it knows: phase, times, results
 	// or reported usage, and who did the work: Task.Type and Task.Model, which
 	// a task that ran in a worker pool takes from the pool. An error leaves the
 	// task unrecorded, and it is tried again. UID, namespace, name, API version,
 	// kind, labels, admission, hold and TTL are filled in by the recorder.
 	// Required by [NewRecorder].
+	//
+	// It must say the same of a finished task each time, or the task gets a
+	// [ConflictError] that is none. So what it rests on must not change: what
+	// pods have said, or a pool says, is to be written down on the task before
+	// the task is recorded, and read from there. The time now is no completion
+	// time.
 	Completion func(ctx context.Context, task T) (usage.Completion, error)
 	// Labels are the task's labels; nil for those in its metadata.
 	Labels func(task T) map[string]string
@@ -54,8 +65,9 @@ type lookUp func(ctx context.Context, task usage.Task) (bool, error)
 // bound is a host that was joined to a book.
 type bound[T client.Object] struct {
 	Host[T]
-	book *Book
-	gvk  schema.GroupVersionKind
+	book       *Book
+	gvk        schema.GroupVersionKind
+	conditions OwnConditions[T]
 }
 
 // bind joins a host to the book: from then on the book looks after the holds of
@@ -66,14 +78,16 @@ func bind[T client.Object](b *Book, h Host[T]) (*bound[T], error) {
 		return nil, errors.New("bursar: a book is required: SetupWithManager makes it")
 	case h.New == nil:
 		return nil, errors.New("bursar: host.New is required")
-	case h.Conditions == nil:
-		return nil, errors.New("bursar: host.Conditions is required")
+	}
+	conditions, err := h.conditions()
+	if err != nil {
+		return nil, err
 	}
 	gvk, err := apiutil.GVKForObject(h.New(), b.client.Scheme())
 	if err != nil {
 		return nil, fmt.Errorf("bursar: host.New: %w", err)
 	}
-	bound := &bound[T]{Host: h, book: b, gvk: gvk}
+	bound := &bound[T]{Host: h, book: b, gvk: gvk, conditions: conditions}
 	if !b.join(gvk.GroupKind(), bound.exists) {
 		return bound, nil
 	}
@@ -172,21 +186,4 @@ func (h *bound[T]) holdTTL(task T) time.Duration {
 		}
 	}
 	return h.book.options.HoldTTL
-}
-
-// patchConditions writes a change that was made to the conditions of a task,
-// unless somebody has changed the task since it was read.
-func (h *bound[T]) patchConditions(ctx context.Context, task T, change func(*[]metav1.Condition) bool) (bool, error) {
-	before, ok := task.DeepCopyObject().(T)
-	if !ok {
-		return false, fmt.Errorf("%s: its deep copy is of another type", h.gvk.Kind)
-	}
-	if !change(h.Conditions(task)) {
-		return false, nil
-	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := h.book.client.Status().Patch(ctx, task, patch); err != nil {
-		return true, fmt.Errorf("write the conditions of %s %s: %w", h.gvk.Kind, client.ObjectKeyFromObject(task), err)
-	}
-	return true, nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -76,9 +75,15 @@ func NewRecorder[T client.Object](b *Book, h Host[T]) (*Recorder[T], error) {
 //
 // An error means that the task has to be recorded yet; it is safe to try again,
 // and the host must: keep the task, with a finalizer say, until Record returns
-// nil. Everything else that is to be cleaned up does not depend on it: do that
-// first, or join both errors. A [ConflictError] is told on the task, too, as an
-// event and as a condition; trying again does not help.
+// nil or a [ConflictError]. Everything else that is to be cleaned up does not
+// depend on it: do that first, or join both errors.
+//
+// A [ConflictError] says that all is done that can be: it was told on the task,
+// as an event and as a condition, and the hold is gone. Trying again does not
+// help, so where nothing else is left to do, return it to the controller wrapped
+// in [sigs.k8s.io/controller-runtime/pkg/reconcile.TerminalError]. Record does not
+// do so by itself: joined with the error of a clean-up, it would keep that one
+// from being tried again, too.
 func (r *Recorder[T]) Record(ctx context.Context, task T) error {
 	if err := r.record(ctx, task); err != nil {
 		return fmt.Errorf("record %s %s: %w", r.host.gvk.Kind, client.ObjectKeyFromObject(task), err)
@@ -104,12 +109,15 @@ func (r *Recorder[T]) record(ctx context.Context, task T) error {
 			return err
 		}
 	}
-	difference := compare(standing, completion)
-	err = errors.Join(difference, r.settle(ctx, task))
-	if conflict, ok := errors.AsType[*ConflictError](difference); ok {
-		return errors.Join(err, r.report(ctx, task, conflict))
+	difference, err := compare(standing, completion), r.settle(ctx, task)
+	conflict, ok := errors.AsType[*ConflictError](difference)
+	if !ok {
+		return errors.Join(difference, err)
 	}
-	return err
+	if err := errors.Join(err, r.report(ctx, task, conflict)); err != nil {
+		return fmt.Errorf("%w; and %s", err, conflict.Error()) // no ConflictError yet: this is worth another try
+	}
+	return conflict
 }
 
 // complete gathers what is known of the task.
@@ -192,12 +200,10 @@ func (r *Recorder[T]) settle(ctx context.Context, task T) error {
 
 // report tells a conflict on the task, once.
 func (r *Recorder[T]) report(ctx context.Context, task T, conflict *ConflictError) error {
-	changed, err := r.host.patchConditions(ctx, task, func(conditions *[]metav1.Condition) bool {
-		return meta.SetStatusCondition(conditions, metav1.Condition{
-			Type: ConditionRecordConflict, Status: metav1.ConditionTrue, Reason: ReasonContentDiffers,
-			Message: conflict.Error(), ObservedGeneration: task.GetGeneration(),
-			LastTransitionTime: metav1.NewTime(r.book.options.Clock.Now()),
-		})
+	changed, err := r.host.patchCondition(ctx, task, ConditionRecordConflict, &metav1.Condition{
+		Type: ConditionRecordConflict, Status: metav1.ConditionTrue, Reason: ReasonContentDiffers,
+		Message: conflict.Error(), ObservedGeneration: task.GetGeneration(),
+		LastTransitionTime: metav1.NewTime(r.book.options.Clock.Now()),
 	})
 	if changed && err == nil {
 		r.book.tell.conflict(task, conflict)

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/bursar-dev/bursar/budget"
@@ -67,12 +66,6 @@ func tells(old, refusal *metav1.Condition) bool {
 		figures, kept = digits, "" // policies have words of their own
 	}
 	return old != nil && old.Status == refusal.Status && old.Reason == refusal.Reason &&
-		old.ObservedGeneration == refusal.ObservedGeneration &&
+		sameGeneration(old, refusal) &&
 		figures.ReplaceAllString(old.Message, kept) == figures.ReplaceAllString(refusal.Message, kept)
-}
-
-// blocked gives the BudgetBlocked condition that a task carries, nil if it has
-// none.
-func blocked(conditions []metav1.Condition) *metav1.Condition {
-	return meta.FindStatusCondition(conditions, budget.ConditionBudgetBlocked)
 }

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/bursar-dev/bursar/budget"
+	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 )
 
 // +kubebuilder:rbac:groups=bursar.dev,resources=taskbudgets,verbs=get;list;watch
@@ -23,11 +25,18 @@ import (
 // feed the book, and the reconcilers of budget status, of records whose time is
 // up and of holds. It gives the book, for [NewGate] and [NewRecorder]. The
 // manager's scheme must know bursar's types (AddToScheme of package
-// budget/v1alpha1) and the host's, and the API server must serve bursar's
-// resources: package budget/install puts them there.
+// budget/v1alpha1) and the host's before ctrl.NewManager is called, and the API
+// server must serve bursar's resources: package budget/install puts them there.
 //
 // Call it before the manager starts, and once per manager.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, o Options) (*Book, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	if !mgr.GetScheme().Recognizes(budgetv1alpha1.GroupVersion.WithKind("TaskBudget")) {
+		return nil, errors.New("bursar: the manager's scheme does not know TaskBudget: call AddToScheme of budget/v1alpha1 on it before ctrl.NewManager")
+	}
 	b, err := newBook(mgr, o)
 	if err != nil {
 		return nil, err
@@ -61,11 +70,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, o Options) (*Book, 
 	return b, nil
 }
 
+// newBook makes an empty book; o is complete.
 func newBook(mgr ctrl.Manager, o Options) (*Book, error) {
-	o, err := o.complete()
-	if err != nil {
-		return nil, err
-	}
 	metrics, err := newMeters(o.Metrics)
 	if err != nil {
 		return nil, fmt.Errorf("bursar: metrics: %w", err)

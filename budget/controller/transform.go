@@ -12,6 +12,11 @@ import (
 // CacheObjects are the settings for the manager's cache that keep records and
 // holds small in memory: put them into cache.Options.ByObject. They are a matter
 // of memory alone; everything works without.
+//
+// With them, ctrl.NewManager itself asks about bursar's types. So they have to be
+// in the manager's scheme before it is called, and their resource definitions in
+// the API server; else it says "failed to determine if *v1alpha1.TaskRecord is
+// namespaced".
 func CacheObjects() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&budgetv1alpha1.TaskRecord{}: {Transform: Strip()},

@@ -17,6 +17,8 @@ import (
 	"syscall"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -26,6 +28,7 @@ import (
 
 	"github.com/bursar-dev/bursar/budget/controller"
 	"github.com/bursar-dev/bursar/budget/install"
+	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 	"github.com/bursar-dev/bursar/examples/jobgate/jobs"
 )
 
@@ -63,7 +66,8 @@ func serve(ctx context.Context, cluster *rest.Config, namespace string, o ctrl.O
 	if err := install.Install(ctx, c, install.Options{}); err != nil { // before anything watches them
 		return err
 	}
-	if o.Scheme, err = jobs.NewScheme(); err != nil {
+	o.Scheme = runtime.NewScheme() // it has to be complete before the manager is made
+	if err := errors.Join(clientgoscheme.AddToScheme(o.Scheme), budgetv1alpha1.AddToScheme(o.Scheme)); err != nil {
 		return err
 	}
 	budgets := controller.Options{}
@@ -71,7 +75,7 @@ func serve(ctx context.Context, cluster *rest.Config, namespace string, o ctrl.O
 	if namespace != "" {
 		budgets.Namespaces, o.Cache.DefaultNamespaces = []string{namespace}, map[string]cache.Config{namespace: {}}
 	}
-	mgr, err := ctrl.NewManager(jobs.Config(cluster), o)
+	mgr, err := ctrl.NewManager(cluster, o)
 	if err != nil {
 		return err
 	}

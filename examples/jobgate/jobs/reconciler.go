@@ -21,8 +21,8 @@ import (
 // Reconciler releases Jobs that a budget has room for, and records those that have finished. [SetupWithManager] builds it.
 type Reconciler struct {
 	client.Client
-	*controller.Gate[*Job]     // bursar: Admit, Release, Wakeups
-	*controller.Recorder[*Job] // bursar: Record
+	*controller.Gate[*batchv1.Job]     // bursar: Admit, Release, Wakeups
+	*controller.Recorder[*batchv1.Job] // bursar: Record
 
 	Book  *controller.Book
 	Clock clock.Clock
@@ -30,17 +30,17 @@ type Reconciler struct {
 }
 
 // Host is how bursar reads a Job.
-func Host() controller.Host[*Job] {
-	return controller.Host[*Job]{ // bursar: what a task is
-		New:        func() *Job { return &Job{} },
-		Conditions: func(j *Job) *[]metav1.Condition { return &j.Status.Conditions },
-		Estimate:   estimateOf,
-		Completion: completionOf,
+func Host() controller.Host[*batchv1.Job] {
+	return controller.Host[*batchv1.Job]{ // bursar: what a task is
+		New:           func() *batchv1.Job { return &batchv1.Job{} },
+		OwnConditions: controller.JobConditions(),
+		Estimate:      estimateOf,
+		Completion:    completionOf,
 	}
 }
 
 // estimateOf reads the annotation. Where there is none, or one that nobody can read, each budget has an estimate of its own.
-func estimateOf(j *Job) usage.Amounts {
+func estimateOf(j *batchv1.Job) usage.Amounts {
 	cost, err := usage.ParseUSD(j.Annotations[AnnotationEstimate])
 	if err != nil {
 		return nil
@@ -49,7 +49,7 @@ func estimateOf(j *Job) usage.Amounts {
 }
 
 // completionOf says the same of a Job whenever it is asked, also when its pods are gone: see report.
-func completionOf(_ context.Context, j *Job) (usage.Completion, error) {
+func completionOf(_ context.Context, j *batchv1.Job) (usage.Completion, error) {
 	phase, end := Finished(j)
 	c := usage.Completion{
 		Task:  usage.Task{Type: j.Labels[LabelType], Model: j.Labels[LabelModel]},
@@ -63,7 +63,7 @@ func completionOf(_ context.Context, j *Job) (usage.Completion, error) {
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	job := &Job{}
+	job := &batchv1.Job{}
 	if err := r.Get(ctx, req.NamespacedName, job); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -84,14 +84,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 }
 
 // release lets the Job controller make the Job's pods.
-func (r *Reconciler) release(ctx context.Context, job *Job) error {
+func (r *Reconciler) release(ctx context.Context, job *batchv1.Job) error {
 	now := r.Clock.Now().UTC().Format(time.RFC3339)
-	return r.annotate(ctx, job, AnnotationReleased, now, func(j *Job) { j.Spec.Suspend = new(false) })
+	return r.annotate(ctx, job, AnnotationReleased, now, func(j *batchv1.Job) { j.Spec.Suspend = new(false) })
 }
 
 // report writes down on a finished Job what its pods say that it has spent, unless it has been said already. Pods come and go;
 // what a task has spent must not change after it was recorded.
-func (r *Reconciler) report(ctx context.Context, job *Job) error {
+func (r *Reconciler) report(ctx context.Context, job *batchv1.Job) error {
 	if _, ok := job.Annotations[AnnotationUsage]; ok {
 		return nil
 	}
@@ -104,11 +104,11 @@ func (r *Reconciler) report(ctx context.Context, job *Job) error {
 	if err != nil {
 		return err
 	}
-	return r.annotate(ctx, job, AnnotationUsage, text, func(*Job) {})
+	return r.annotate(ctx, job, AnnotationUsage, text, func(*batchv1.Job) {})
 }
 
 // annotate changes a Job, unless somebody has changed it since it was read.
-func (r *Reconciler) annotate(ctx context.Context, job *Job, key, value string, change func(*Job)) error {
+func (r *Reconciler) annotate(ctx context.Context, job *batchv1.Job, key, value string, change func(*batchv1.Job)) error {
 	patch := client.MergeFromWithOptions(job.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, key, value)
 	change(job)
@@ -124,7 +124,7 @@ func final(err error) error {
 	return err
 }
 
-// SetupWithManager adds the gate of Jobs to a manager that was made with [NewScheme] and [Config]. o are bursar's own options.
+// SetupWithManager adds the gate of Jobs to a manager whose scheme knows bursar's types. o are bursar's own options.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, o controller.Options) (*Reconciler, error) {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
@@ -142,7 +142,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, o controller.Option
 		return nil, err
 	}
 	r := &Reconciler{Client: mgr.GetClient(), Gate: gate, Recorder: recorder, Book: book, Clock: o.Clock, Pods: mgr.GetAPIReader()}
-	return r, ctrl.NewControllerManagedBy(mgr).For(&Job{}).
+	return r, ctrl.NewControllerManagedBy(mgr).For(&batchv1.Job{}).
 		WatchesRawSource(gate.Wakeups()). // bursar: a task that waits is asked about again when the answer has changed
 		Complete(r)
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/bursar-dev/bursar/usage"
@@ -42,7 +43,7 @@ func WriteReport(results map[string]string) (string, error) {
 
 // ResultsOf gives the results of a Job that has its report in its annotation. A report that can't be read makes the cost
 // unknown, which is not zero, and the record quotes it.
-func ResultsOf(job *Job) map[string]string {
+func ResultsOf(job *batchv1.Job) map[string]string {
 	text, ok := job.Annotations[AnnotationUsage]
 	if !ok {
 		return nil

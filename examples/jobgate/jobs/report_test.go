@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/bursar-dev/bursar/examples/jobgate/jobs"
 )
@@ -58,7 +58,7 @@ func TestReadReport(t *testing.T) {
 
 func TestTheResultsOfAJob(t *testing.T) {
 	t.Parallel()
-	job := &jobs.Job{}
+	job := &batchv1.Job{}
 	if got := jobs.ResultsOf(job); got != nil {
 		t.Errorf("without an annotation: %v", got)
 	}
@@ -132,30 +132,5 @@ func TestWhatThePodsOfAJobHaveSpent(t *testing.T) {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-func TestACopyOfAJobSharesNothing(t *testing.T) {
-	t.Parallel()
-	job := &jobs.Job{
-		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}, Generation: 7}, Spec: jobs.JobSpec{Suspend: new(true)},
-		Status: jobs.JobStatus{Conditions: []metav1.Condition{{Type: "Failed"}}, StartTime: &metav1.Time{}, CompletionTime: &metav1.Time{}},
-	}
-	list := &jobs.JobList{Items: []jobs.Job{*job}}
-	other, ok := list.DeepCopyObject().(*jobs.JobList)
-	if !ok {
-		t.Fatal("its copy is of another type")
-	}
-	if diff := cmp.Diff(list, other); diff != "" {
-		t.Error(diff)
-	}
-	changed := &other.Items[0]
-	changed.Labels["a"], *changed.Spec.Suspend, changed.Status.Conditions[0].Type = "c", false, "Complete"
-	changed.Status.StartTime.Time, changed.Status.CompletionTime.Time = noon, noon
-	if diff := cmp.Diff(&jobs.JobList{Items: []jobs.Job{*job.DeepCopy()}}, list); diff != "" || job.Labels["a"] != "b" || !*job.Spec.Suspend {
-		t.Errorf("the copy shares something: %s", diff)
-	}
-	if job.GetGeneration() != 0 {
-		t.Error("a condition would carry a generation that a Job's can't keep")
 	}
 }

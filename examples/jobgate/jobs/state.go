@@ -4,8 +4,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/bursar-dev/bursar/usage"
 )
@@ -30,28 +29,29 @@ const (
 )
 
 // Gated reports that a Job is under the gate.
-func Gated(job *Job) bool { return job.Labels[LabelGate] == GateBudget }
+func Gated(job *batchv1.Job) bool { return job.Labels[LabelGate] == GateBudget }
 
 // Waits reports that a Job waits for the gate: it is suspended, and was never released.
-func Waits(job *Job) bool {
+func Waits(job *batchv1.Job) bool {
 	_, released := job.Annotations[AnnotationReleased]
 	return Gated(job) && job.DeletionTimestamp.IsZero() && job.Spec.Suspend != nil && *job.Spec.Suspend && !released
 }
 
 // Finished says how a Job has ended, and when; no phase if it has not. (A Job that failed has no completionTime.)
-func Finished(job *Job) (usage.Phase, time.Time) {
+func Finished(job *batchv1.Job) (usage.Phase, time.Time) {
 	for _, end := range []struct {
 		condition batchv1.JobConditionType
 		phase     usage.Phase
 	}{{batchv1.JobComplete, usage.Succeeded}, {batchv1.JobFailed, usage.Failed}} {
-		c := meta.FindStatusCondition(job.Status.Conditions, string(end.condition))
-		if c == nil || c.Status != metav1.ConditionTrue {
-			continue
+		for _, c := range job.Status.Conditions {
+			switch {
+			case c.Type != end.condition || c.Status != corev1.ConditionTrue:
+			case job.Status.CompletionTime != nil:
+				return end.phase, job.Status.CompletionTime.Time
+			default:
+				return end.phase, c.LastTransitionTime.Time
+			}
 		}
-		if job.Status.CompletionTime != nil {
-			return end.phase, job.Status.CompletionTime.Time
-		}
-		return end.phase, c.LastTransitionTime.Time
 	}
 	return "", time.Time{}
 }

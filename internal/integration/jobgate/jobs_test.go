@@ -63,10 +63,22 @@ func TestA5_AJobWithoutRoomWaitsAndIsToldOnce(t *testing.T) {
 		t.Errorf("it is told %s: %s", told.Reason, told.Message)
 	}
 	before := w.told.Load()
-	must(t, shared.Client.Patch(t.Context(), second, merge(`{"metadata": {"annotations": {"touched": "yes"}}}`)))
-	time.Sleep(3 * time.Second)
+	for _, change := range []string{
+		`{"metadata": {"annotations": {"touched": "yes"}}}`,
+		`{"spec": {"parallelism": 2}}`, // another generation, which the condition of a Job can't say
+		`{"spec": {"parallelism": 1}}`,
+	} {
+		must(t, shared.Client.Patch(t.Context(), second, merge(change)))
+		time.Sleep(time.Second)
+	}
+	w.stop()
+	w.run()
+	time.Sleep(2 * time.Second)
 	if more := w.told.Load() - before; more != 0 {
 		t.Errorf("it was told %d times more", more)
+	}
+	if second.Generation < 3 {
+		t.Errorf("it is of generation %d", second.Generation)
 	}
 	w.await("second", "has no pods", func(j *batchv1.Job) bool { return j.Status.Active == 0 && j.Status.StartTime == nil })
 	w.raise("2")

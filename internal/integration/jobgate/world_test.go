@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -37,28 +38,44 @@ type world struct {
 	t         *testing.T
 	namespace string
 	gate      *jobs.Reconciler
-	told      atomic.Int64 // writes to the status of Jobs
+	stop      func()       // ends the gate
+	told      atomic.Int64 // writes to the status of Jobs and Pods
+	deaf      atomic.Bool  // they fail
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, namespace: shared.Namespace(t, nil)}
 	w.run()
-	cluster.Eventually(t, "the budgets are known", func(context.Context) error {
+	return w
+}
+
+// run starts a gate that remembers nothing.
+func (w *world) run() {
+	w.t.Helper()
+	w.start()
+	cluster.Eventually(w.t, "the budgets are known", func(context.Context) error {
 		if !w.gate.Book.Ready() {
 			return controller.ErrNotReady
 		}
 		return nil
 	})
-	return w
 }
 
-func (w *world) run() {
+func (w *world) start() {
 	w.t.Helper()
-	scheme, err := jobs.NewScheme()
+	mgr := w.manager()
+	var err error
+	w.gate, err = jobs.SetupWithManager(w.t.Context(), mgr, controller.Options{Metrics: prometheus.NewRegistry(), Namespaces: []string{w.namespace}})
 	must(w.t, err)
-	mgr, err := ctrl.NewManager(jobs.Config(shared.Config), ctrl.Options{
-		Scheme: scheme, Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
+	w.begin(mgr)
+}
+
+// manager makes one for the namespace that counts what is written to the status of tasks.
+func (w *world) manager() ctrl.Manager {
+	w.t.Helper()
+	mgr, err := ctrl.NewManager(shared.Config, ctrl.Options{
+		Scheme: shared.Scheme, Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
 		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, ByObject: controller.CacheObjects()},
 		NewClient: func(c *rest.Config, o client.Options) (client.Client, error) {
 			inner, err := client.NewWithWatch(c, o)
@@ -69,22 +86,30 @@ func (w *world) run() {
 		},
 	})
 	must(w.t, err)
-	w.gate, err = jobs.SetupWithManager(w.t.Context(), mgr, controller.Options{Metrics: prometheus.NewRegistry(), Namespaces: []string{w.namespace}})
-	must(w.t, err)
+	return mgr
+}
+
+// begin starts a manager, and sets what stops it.
+func (w *world) begin(mgr ctrl.Manager) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
-	w.t.Cleanup(func() {
+	w.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			w.t.Error(err)
 		}
 	})
+	w.t.Cleanup(w.stop)
 }
 
 func (w *world) count(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-	if _, job := o.(*jobs.Job); job {
+	switch o.(type) {
+	case *batchv1.Job, *corev1.Pod:
 		w.told.Add(1)
+		if w.deaf.Load() {
+			return errors.New("nobody listens")
+		}
 	}
 	return c.SubResource(sub).Patch(ctx, o, p, opts...)
 }
