@@ -181,7 +181,6 @@ func TestMisspeltVariablesAreWarnings(t *testing.T) {
 		"RUNTIME_BOTS_CPU is not a variable of any profile; did you mean RUNTIME_BOT_CPU?",
 		"RUNTIME_BOT_EXTRA_CPUS is not a variable of profile bot-extra; did you mean RUNTIME_BOT_EXTRA_CPU?",
 		"RUNTIME_BOT_GPU_RESOURCE names a device and none is asked for; did you mean RUNTIME_BOT_GPU?",
-		"RUNTIME_BOT_IMAGE_PULL_SECRET is not a variable of profile meeting-bot",
 		"RUNTIME_BOT_MEMROY_MB is not a variable of profile meeting-bot; did you mean RUNTIME_BOT_MEMORY_MB?",
 		"runtime_bot_cpu is not a variable of any profile; did you mean RUNTIME_BOT_CPU?",
 	}

@@ -10,8 +10,9 @@ import (
 // maxTypo is the edit distance up to which a name counts as a slip of another.
 const maxTypo = 3
 
-// misspelt finds variables that no profile reads although they start with a profile's prefix, or that differ from a
-// variable of a profile by one or two letters. The longest prefix that fits owns a variable.
+// misspelt finds variables that no profile reads although they look like one that a profile reads: they start with its
+// prefix and go on much alike, or differ by one or two letters. Other variables under a prefix are none of its business: a
+// Service of that name brings many. The longest prefix that fits owns a variable.
 func misspelt(names []string, declarations []Declaration) []Warning {
 	known := map[string]bool{}
 	for _, d := range declarations {
@@ -40,9 +41,13 @@ func suspect(name string, declarations []Declaration) (Warning, bool) {
 		}
 	}
 	if owner.Name != "" {
-		return Warning{Variable: name, Profile: owner.Name, Suggestion: meant(name, owner), Reason: "is not a variable of profile " + owner.Name}, true
+		suggestion := meant(name, owner)
+		return Warning{Variable: name, Profile: owner.Name, Suggestion: suggestion, Reason: "is not a variable of profile " + owner.Name}, suggestion != ""
 	}
 	for _, d := range declarations {
+		if len(d.prefix()) <= maxTypo {
+			continue // a slip of two letters would leave nothing of the prefix
+		}
 		if near, ok := spelling.Nearest(name, d.Variables(), maxTypo-1); ok {
 			return Warning{Variable: name, Profile: d.Name, Suggestion: near, Reason: "is not a variable of any profile"}, true
 		}
@@ -88,11 +93,11 @@ func sameWord(a, b string) bool {
 // synonyms are other words for those in the names of variables. Nobody writes to it.
 var synonyms = map[string]string{"RAM": "MEMORY", "DISK": "STORAGE", "CORES": "CPU", "CORE": "CPU", "VCPU": "CPU", "VCPUS": "CPU", "MIB": "MB", "MI": "MB", "M": "MB"}
 
-// slipSuffixes are the variables that people write without there being such ones.
+// slipSuffixes are the variables that people write without there being such ones, and that can mean nothing but a size.
 var slipSuffixes = [...]string{
 	"_CPUS", "_CORES", "_CPU_CORES", "_CPU_LIMIT", "_CPU_REQUEST", "_CPU_MILLI", "_MEM", "_MEM_MB", "_MEM_MIB", "_RAM", "_RAM_MB", "_MEMORYMB",
-	"_MEMORY_M", "_MEMORY_MI", "_MEMORY_MIB", "_MEMORY_GB", "_MEMORY_GI", "_MEMORY_LIMIT", "_MEMORY_REQUEST", "_STORAGE", "_STORAGE_MB", "_DISK", "_DISK_MB",
-	"_EPHEMERAL_STORAGE", "_EPHEMERAL_STORAGE_MIB", "_EPHEMERAL_MB", "_GPUS", "_GPU_COUNT", "_GPU_NAME", "_GPU_TYPE",
+	"_MEMORY_M", "_MEMORY_MI", "_MEMORY_MIB", "_MEMORY_GB", "_MEMORY_GI", "_MEMORY_LIMIT", "_MEMORY_REQUEST", "_STORAGE_MB", "_DISK_MB",
+	"_EPHEMERAL_STORAGE", "_EPHEMERAL_STORAGE_MIB", "_EPHEMERAL_MB", "_GPUS", "_GPU_COUNT",
 }
 
 // usualSlips are those of them that are there and say something.

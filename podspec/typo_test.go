@@ -17,26 +17,45 @@ func TestSlipsUnderAPrefixNameWhatWasMeant(t *testing.T) {
 		"MEM": "MEMORY", "MEM_MB": "MEMORY_MB", "MEMORYMB": "MEMORY_MB", "MEMORY_MIB": "MEMORY_MB", "MEMORY_M": "MEMORY_MB", "MEMROY": "MEMORY", "RAM": "MEMORY",
 		"RAM_MB": "MEMORY_MB", "memory_mb": "MEMORY_MB", "CPUS": "CPU", "CORES": "CPU", "CPU_CORES": "CPU", "CUP": "CPU", "CPU_LIMIT": "CPU", "STORAGE": "EPHEMERAL_STORAGE_MB",
 		"STORAGE_MB": "EPHEMERAL_STORAGE_MB", "DISK_MB": "EPHEMERAL_STORAGE_MB", "EPHEMERAL": "EPHEMERAL_STORAGE_MB", "EPHEMERAL_STORAGE": "EPHEMERAL_STORAGE_MB",
-		"GPUS": "GPU", "GPU_COUNT": "GPU", "GPU_RES": "GPU_RESOURCE", "IMAGE": "", "X": "", "": "",
+		"GPUS": "GPU", "GPU_COUNT": "GPU", "GPU_RES": "GPU_RESOURCE",
 	} {
 		_, warnings, err := podspec.EnvironmentOf([]string{"RUNTIME_BOT_" + slip + "=1", "PATH=/bin", "ODD"}).Profiles()
 		if err != nil || len(warnings) != 1 {
 			t.Errorf("%s: %v, %v", slip, warnings, err)
 			continue
 		}
-		if want != "" {
-			want = "RUNTIME_BOT_" + want
-		}
+		want = "RUNTIME_BOT_" + want
 		if diff := cmp.Diff(podspec.Warning{Variable: "RUNTIME_BOT_" + slip, Profile: "meeting-bot", Suggestion: want, Reason: "is not a variable of profile meeting-bot"}, warnings[0]); diff != "" {
 			t.Errorf("%s: %s", slip, diff)
 		}
 	}
 }
 
+// TestVariablesOfOthersAreNoSlips: a prefix is not the profile's alone.
+func TestVariablesOfOthersAreNoSlips(t *testing.T) {
+	innocent := []string{
+		"RUNTIME_BOT_IMAGE=x", "RUNTIME_BOT_TOKEN=x", "RUNTIME_BOT_URL=x", "RUNTIME_BOT_LOG_LEVEL=debug", "RUNTIME_BOT_=x", "RUNTIME_BOT=x", "RUNTIME_DIR=/run",
+		// What a kubelet says of a Service named runtime-bot.
+		"RUNTIME_BOT_SERVICE_HOST=10.0.0.1", "RUNTIME_BOT_SERVICE_PORT=80", "RUNTIME_BOT_PORT=tcp://10.0.0.1:80", "RUNTIME_BOT_PORT_80_TCP=tcp://10.0.0.1:80",
+		"RUNTIME_BOT_PORT_80_TCP_PROTO=tcp", "RUNTIME_BOT_PORT_80_TCP_PORT=80", "RUNTIME_BOT_PORT_80_TCP_ADDR=10.0.0.1",
+	}
+	if _, warnings, err := podspec.EnvironmentOf(innocent).Profiles(); err != nil || len(warnings) > 0 {
+		t.Errorf("%v, %v", warnings, err)
+	}
+	short := podspec.Declaration{Name: "short", Prefix: "X"}
+	if _, warnings, err := podspec.EnvironmentOf([]string{"CPU=1", "GPU=1", "A_PU=1"}, short).Profiles(); err != nil || len(warnings) > 0 {
+		t.Errorf("a short prefix: %v, %v", warnings, err)
+	}
+	_, err := podspec.ProfilesFromEnv(environment(map[string]string{"RUNTIME_BOT_GPU_TYPE": "a100", "RUNTIME_BOT_STORAGE": "pvc-1"}))
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // TestUsualSlipsAreFaultsWithoutTheNames: a lookup cannot list what there is, but can be asked for what people write.
 func TestUsualSlipsAreFaultsWithoutTheNames(t *testing.T) {
 	_, err := podspec.ProfilesFromEnv(environment(map[string]string{
-		"RUNTIME_BOT_CPU": "-1", "RUNTIME_BOT_MEM": "1Gi", "RUNTIME_AGENT_WORKER_CPUS": "2", "RUNTIME_AGENT_WORKER_DISK": " ",
+		"RUNTIME_BOT_CPU": "-1", "RUNTIME_BOT_MEM": "1Gi", "RUNTIME_AGENT_WORKER_CPUS": "2", "RUNTIME_AGENT_WORKER_DISK_MB": " ",
 	}))
 	if !errors.Is(err, podspec.ErrProfile) || !errors.Is(err, podspec.ErrNegative) {
 		t.Fatalf("got %v", err)
