@@ -99,14 +99,24 @@ func usedOn(pods []corev1.Pod) (used map[string]map[corev1.ResourceName]int64, s
 	return used, slots
 }
 
-// units brings amounts to integers: millicores for cpu, whole units else, rounded up.
+// units brings amounts to integers: millicores for cpu, whole units else, rounded up. A negative amount, which no API server
+// stores, is none; one that is too large for an int64 is the largest.
 func units(list corev1.ResourceList) map[corev1.ResourceName]int64 {
 	amounts := make(map[corev1.ResourceName]int64, len(list))
 	for name, quantity := range list {
+		scale := int64(1)
 		if name == corev1.ResourceCPU {
-			amounts[name] = quantity.MilliValue()
-		} else {
+			scale = 1000
+		}
+		switch {
+		case quantity.Sign() < 0:
+			amounts[name] = 0
+		case quantity.CmpInt64(math.MaxInt64/scale) >= 0:
+			amounts[name] = math.MaxInt64
+		case scale == 1:
 			amounts[name] = quantity.Value()
+		default:
+			amounts[name] = quantity.MilliValue()
 		}
 	}
 	return amounts
