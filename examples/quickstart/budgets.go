@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -51,10 +53,10 @@ func readBudgets(names []string) ([]*budget.Rule, error) {
 // compileBudget makes a rule of a manifest. budget.Compile finds what is wrong
 // with it; an object in Go may lack its kind, a file may not.
 func compileBudget(doc *document) (*budget.Rule, []error) {
-	manifest, faults := decode[budgetv1alpha1.TaskBudget](doc)
-	if manifest.Kind == "List" {
-		return nil, []error{doc.at(fault{field: "kind", reason: "a List is not read: write each TaskBudget as a document of its own, after a line ---"})}
+	if another := doc.anotherKind(); another != nil {
+		return nil, []error{another}
 	}
+	manifest, faults := decode[budgetv1alpha1.TaskBudget](doc)
 	if len(faults) > 0 {
 		return nil, faults
 	}
@@ -73,6 +75,23 @@ func compileBudget(doc *document) (*budget.Rule, []error) {
 		faults = append(faults, doc.at(fault{field: f.Field, reason: f.ErrorBody()}))
 	}
 	return rule, faults
+}
+
+// anotherKind is the one fault of a document that is no TaskBudget at all: what
+// else is wrong with it as a TaskBudget helps nobody.
+func (d *document) anotherKind() error {
+	var head struct {
+		Kind any `json:"kind"`
+	}
+	_ = json.Unmarshal(d.json, &head) // what is no object has no kind, and decoding says so
+	switch head.Kind {
+	case nil, "", "TaskBudget":
+		return nil
+	case "List":
+		return d.at(fault{field: "kind", reason: "a List is not read: write each TaskBudget as a document of its own, after a line ---"})
+	default:
+		return d.at(fault{field: "kind", reason: fmt.Sprintf("%v is not read here, only TaskBudget", head.Kind)})
+	}
 }
 
 // readPrices reads a price list: a YAML document with the one key prices.

@@ -120,7 +120,7 @@ func TestAFaultInAFileIsToldWithItsPlace(t *testing.T) {
 		},
 		"another kind": {
 			"budgets.yaml", "kind: TaskBudget", "kind: ConfigMap",
-			`budgets.yaml:3: kind: Unsupported value: "ConfigMap": supported values: "TaskBudget"`,
+			`budgets.yaml:3: kind: ConfigMap is not read here, only TaskBudget`,
 		},
 		"a list": {
 			"budgets.yaml", "kind: TaskBudget", "kind: List",

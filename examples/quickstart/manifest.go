@@ -49,6 +49,7 @@ func parse(file string, line int, text []byte) (document, error) {
 		}
 		line++
 	}
+	text = bytes.TrimPrefix(text, []byte("\uFEFF")) // some editors begin a text with it
 	doc := document{file: file, line: line}
 	padded := append(bytes.Repeat([]byte("\n"), line-1), text...)
 	var err error
