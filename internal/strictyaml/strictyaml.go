@@ -65,10 +65,18 @@ func (d *Document) parse(source []byte) (*yaml.Node, error) {
 		}
 		return nil, policy.LoadErrors{d.broken(err)}
 	}
-	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
+	if isEmpty(&doc) {
+		return nil, policy.LoadErrors{{File: d.file, Text: "the file is empty"}}
+	}
+	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) && !isEmpty(&more) {
 		return nil, policy.LoadErrors{{File: d.file, Text: "holds more than one document"}}
 	}
 	return doc.Content[0], nil
+}
+
+// isEmpty reports a document in which there is nothing.
+func isEmpty(doc *yaml.Node) bool {
+	return doc.Kind == yaml.DocumentNode && doc.Content[0].Tag == "!!null"
 }
 
 var syntaxError = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
@@ -179,7 +187,9 @@ func (w *walker) walk(node *yaml.Node, t reflect.Type, path string) any {
 	case yaml.SequenceNode:
 		out := make([]any, len(node.Content))
 		for i, item := range node.Content {
-			out[i] = w.walk(item, element(t), fmt.Sprintf("%s[%d]", path, i))
+			at := fmt.Sprintf("%s[%d]", path, i)
+			w.wantText(item, element(t), at)
+			out[i] = w.walk(item, element(t), at)
 		}
 		return out
 	case yaml.ScalarNode:
@@ -227,30 +237,53 @@ func (w *walker) mapping(node *yaml.Node, t reflect.Type, path string) any {
 		if !known {
 			w.fail(key, at, "unknown key; known are %s", strings.Join(keysOf(t), ", "))
 		}
+		if t != nil && t.Kind() == reflect.Map {
+			w.wantText(value, inner, at)
+		}
 		out[key.Value] = w.walk(value, inner, at)
 	}
 	return out
 }
 
+// wantText refuses nothing where a text belongs: a field may be left empty, an
+// entry of a list or a map may not.
+func (w *walker) wantText(node *yaml.Node, t reflect.Type, path string) {
+	if t != nil && t.Kind() == reflect.String && node.Tag == "!!null" {
+		w.fail(node, path, `is empty: write "" if that is meant`)
+	}
+}
+
 func (w *walker) scalar(node *yaml.Node, t reflect.Type, path string) any {
+	if node.Style&yaml.TaggedStyle != 0 {
+		w.fail(node, path, "a tag such as %s is not supported", node.Tag)
+		return nil
+	}
 	if t != nil && t.Kind() == reflect.String && node.Tag != "!!null" {
 		return node.Value
 	}
 	switch node.Tag {
-	case "!!int":
-		var n int64
-		if err := node.Decode(&n); err != nil {
-			w.fail(node, path, "%s is not a whole number of 64 bits", node.Value)
-		}
-		return n
+	case "!!int", "!!float":
+		return w.whole(node, path)
 	case "!!bool":
 		return node.Value == "true" || node.Value == "True" || node.Value == "TRUE"
 	case "!!null":
 		return nil
-	case "!!float":
-		w.fail(node, path, "%s: fractions are not supported", node.Value)
+	default:
+		return node.Value
 	}
-	return node.Value
+}
+
+// whole reads a whole number in decimal.
+func (w *walker) whole(node *yaml.Node, path string) int64 {
+	digits := strings.TrimLeft(node.Value, "+-")
+	n, err := strconv.ParseInt(strings.TrimPrefix(node.Value, "+"), 10, 64)
+	switch {
+	case node.Tag == "!!float" && strings.Trim(digits, "0123456789") != "":
+		w.fail(node, path, "%s: fractions are not supported", node.Value)
+	case err != nil || digits != "0" && strings.HasPrefix(digits, "0"):
+		w.fail(node, path, "%s is not a whole number of 64 bits, written in decimal", node.Value)
+	}
+	return n
 }
 
 func element(t reflect.Type) reflect.Type {

@@ -49,18 +49,26 @@ func TestDecode(t *testing.T) {
 
 func TestDecodeRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"nothing":             {"", "f.yaml: the file is empty"},
-		"two documents":       {"name: a\n---\nname: b\n", "f.yaml: holds more than one document"},
-		"an unknown key":      {"name: a\ncuont: 3\n", "f.yaml:2:1: cuont: unknown key"},
-		"a key that is twice": {"name: a\nname: b\n", "f.yaml:2:1: name: "},
-		"an alias":            {"name: &a x\nrules: *a\n", "f.yaml:2:8: rules: "},
-		"a list for a text":   {"name: [a]\n", "f.yaml:1:7: name: want a single value, have a list"},
-		"a text for a number": {"count: many\n", "f.yaml:1:8: count: "},
-		"a colon in a value":  {"name: a\nrules:\n- name: b\n  when: x: y\n", "f.yaml:4: mapping values are not allowed"},
-		"a tab":               {"name: a\nrules:\n\t- name: b\n", "f.yaml:3: found character that cannot start any token"},
-		"a quote without end": {"name: a\nrules:\n- when: \"x\n", "f.yaml:3: "},
-		"a brace without end": {"name: a\nrules: [{\n", "f.yaml:"},
-		"a wrong indentation": {"name: a\nrules:\n- name: b\n   when: x\n", "f.yaml:4: mapping values are not allowed"},
+		"nothing but a document":  {"---\n# here\n", "f.yaml: the file is empty"},
+		"null":                    {"~", "f.yaml: the file is empty"},
+		"a tag":                   {"name: !!str 3", "f.yaml:1:7: name: a tag such as !!str is not supported"},
+		"an octal number":         {"count: 010", "f.yaml:1:8: count: 010 is not a whole number of 64 bits, written in decimal"},
+		"a hexadecimal number":    {"count: 0x10", "f.yaml:1:8: count: 0x10 is not a whole number"},
+		"a number that is large":  {"count: 99999999999999999999999999", "f.yaml:1:8: count: 99999999999999999999999999 is not a whole number of 64 bits"},
+		"a fraction":              {"count: 1.5", "f.yaml:1:8: count: 1.5: fractions are not supported"},
+		"a label without a value": {"rules:\n- tags: {a: }\n", "f.yaml:2:"},
+		"nothing":                 {"", "f.yaml: the file is empty"},
+		"two documents":           {"name: a\n---\nname: b\n", "f.yaml: holds more than one document"},
+		"an unknown key":          {"name: a\ncuont: 3\n", "f.yaml:2:1: cuont: unknown key"},
+		"a key that is twice":     {"name: a\nname: b\n", "f.yaml:2:1: name: "},
+		"an alias":                {"name: &a x\nrules: *a\n", "f.yaml:2:8: rules: "},
+		"a list for a text":       {"name: [a]\n", "f.yaml:1:7: name: want a single value, have a list"},
+		"a text for a number":     {"count: many\n", "f.yaml:1:8: count: "},
+		"a colon in a value":      {"name: a\nrules:\n- name: b\n  when: x: y\n", "f.yaml:4: mapping values are not allowed"},
+		"a tab":                   {"name: a\nrules:\n\t- name: b\n", "f.yaml:3: found character that cannot start any token"},
+		"a quote without end":     {"name: a\nrules:\n- when: \"x\n", "f.yaml:3: "},
+		"a brace without end":     {"name: a\nrules: [{\n", "f.yaml:"},
+		"a wrong indentation":     {"name: a\nrules:\n- name: b\n   when: x\n", "f.yaml:4: mapping values are not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var into file
