@@ -72,7 +72,7 @@ func TestTheOrderInWhichTasksStart(t *testing.T) {
 
 func TestARunWithoutANameIsCalledByItsUID(t *testing.T) {
 	inFolder(t, map[string]string{"runs.jsonl": lines("nameless 10:00 11:00")})
-	if text := succeed(t, "-runs", "runs.jsonl"); !strings.Contains(text, "1 runs reported nothing at all: nameless") {
+	if text := succeed(t, "-runs", "runs.jsonl"); !strings.Contains(text, "1 run reported nothing at all: nameless") {
 		t.Errorf("it is not named in:\n%s", text)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -17,7 +18,7 @@ func (r *report) printHeldBack(w *bytes.Buffer) {
 			never++
 		}
 	}
-	heading(w, "HELD BACK", fmt.Sprintf("%d runs had to wait, %d of them to the end", len(r.HeldBack), never))
+	heading(w, "HELD BACK", fmt.Sprintf("%s had to wait, %d of them to the end", count(len(r.HeldBack), "run"), never))
 	t := table{align: "<<><<>>>>"}
 	t.add("asked (UTC)", "run", "waited", "first refused by", "meter", "used", "+held", "+own", ">limit")
 	for _, h := range r.HeldBack[:min(maxHeldBack, len(r.HeldBack))] {
@@ -33,11 +34,19 @@ func (r *report) printHeldBack(w *bytes.Buffer) {
 		if rest := len(r.HeldBack) - maxHeldBack; rest > 0 {
 			fmt.Fprintf(w, "  and %d more\n", rest)
 		}
-		wrap(w, "  First refusals by budget: "+counts(r.refusalsByBudget()))
+		wrap(w, "  First refusals by budget, several of one run among them: "+counts(r.refusalsByBudget()))
 	}
 	if len(r.Warned) > 0 {
 		wrap(w, "  Started with a warning: "+counts(r.Warned))
 	}
+}
+
+// count tells how many there are of something.
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return strconv.Itoa(n) + " " + what
 }
 
 func (h *heldBack) waited() string {

@@ -22,8 +22,8 @@ const (
 
 // print writes the report for people.
 func (r *report) print(w *bytes.Buffer) error {
-	fmt.Fprintf(w, "%d runs of agents under %d budgets on a simulated clock, %s to %s\n",
-		r.Runs, len(r.Budgets), clock(r.First), clock(r.Last))
+	fmt.Fprintf(w, "%s of agents under %s on a simulated clock, %s to %s\n",
+		count(r.Runs, "run"), count(len(r.Budgets), "budget"), clock(r.First), clock(r.Last))
 	r.printHeldBack(w)
 	heading(w, "WINDOWS", "used includes what is charged for unknown usage, and passes a limit where runs cost more than they held; peak is the most that was held at one time")
 	for i := range r.Budgets {
@@ -127,8 +127,8 @@ func (r *report) printUnknown(w *bytes.Buffer) {
 	for _, reason := range slices.Sorted(maps.Keys(byReason)) {
 		wrap(w, fmt.Sprintf("  %s: %s", reason, names(byReason[reason])))
 	}
-	wrap(w, fmt.Sprintf("  %d runs reported nothing at all: %s", len(u.NoUsage), names(u.NoUsage)))
-	fmt.Fprintf(w, "  %d runs reported no cost that can be read, and their tokens were priced\n", u.Priced)
+	wrap(w, fmt.Sprintf("  %s reported nothing at all: %s", count(len(u.NoUsage), "run"), names(u.NoUsage)))
+	fmt.Fprintf(w, "  %s reported no cost that can be read, and their tokens were priced\n", count(u.Priced, "run"))
 }
 
 // names lists the first of many names.
