@@ -33,6 +33,7 @@ type loader struct {
 	options  Options
 	sources  map[string]string
 	modules  map[string]*ast.Module
+	written  []*ast.Module // with their imports resolved, and no more
 	samples  []policy.Sample
 	compiler *ast.Compiler
 	entries  []*entry
@@ -104,6 +105,7 @@ func (l *loader) compile() error {
 		return err
 	}
 	l.compiler = ast.NewCompiler().WithCapabilities(caps).WithSchemas(schema).WithUseTypeCheckAnnotations(true).WithStrict(true).
+		WithStageAfterID(ast.StageResolveRefs, ast.CompilerStageDefinition{Name: "KeepWritten", MetricName: "keep_written", Stage: l.keepWritten}).
 		WithStageAfterID(ast.StageCheckRecursion, ast.CompilerStageDefinition{Name: "CheckGrowth", MetricName: "check_growth", Stage: checkGrowth})
 	l.compiler.Compile(l.modules)
 	if l.compiler.Failed() {
