@@ -33,6 +33,7 @@ type loader struct {
 	options  Options
 	sources  map[string]string
 	modules  map[string]*ast.Module
+	document *document
 	written  []*ast.Module // with their imports resolved, and no more
 	samples  []policy.Sample
 	compiler *ast.Compiler
@@ -102,6 +103,9 @@ func (l *loader) compile() error {
 	}
 	schema, err := schemas()
 	if err != nil {
+		return err
+	}
+	if l.document, err = readDocument(); err != nil {
 		return err
 	}
 	l.compiler = ast.NewCompiler().WithCapabilities(caps).WithSchemas(schema).WithUseTypeCheckAnnotations(true).WithStrict(true).

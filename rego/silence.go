@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/types"
 
 	"github.com/bursar-dev/bursar/policy"
 )
@@ -17,11 +16,11 @@ import (
 // written, with their imports resolved: compiled rules no longer tell a head
 // from its conditions.
 type openCheck struct {
-	input  types.Type
-	rules  map[string][]*ast.Rule // by package and name
-	memo   map[string]mentions
-	seen   map[string]bool // rules that were visited
-	faults map[string]policy.LoadError
+	document *document
+	rules    map[string][]*ast.Rule // by package and name
+	memo     map[string]mentions
+	seen     map[string]bool // rules that were visited
+	faults   map[string]policy.LoadError
 }
 
 // keepWritten is a stage of the compiler that copies the modules for openCheck.
@@ -38,7 +37,7 @@ func (l *loader) keepWritten(c *ast.Compiler) *ast.Error {
 // deny would allow.
 func (l *loader) checkOpen() policy.LoadErrors {
 	o := &openCheck{
-		input: l.compiler.TypeEnv.GetByRef(ast.InputRootRef), rules: map[string][]*ast.Rule{},
+		document: l.document, rules: map[string][]*ast.Rule{},
 		memo: map[string]mentions{}, seen: map[string]bool{}, faults: map[string]policy.LoadError{},
 	}
 	for _, m := range l.written {

@@ -1,0 +1,140 @@
+package rego
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/bursar-dev/bursar/internal/spelling"
+	"github.com/bursar-dev/bursar/policy"
+)
+
+// document is a part of the input's schema.
+type document struct {
+	Type                 string
+	Enum                 []string
+	Properties           map[string]*document
+	Items                *document
+	AdditionalProperties additional
+}
+
+// additional is what the schema says of keys that it does not name: false, or
+// a schema of their values.
+type additional struct{ schema *document }
+
+// UnmarshalJSON reads either.
+func (a *additional) UnmarshalJSON(text []byte) error {
+	if string(text) == "false" || string(text) == "true" {
+		return nil
+	}
+	return json.Unmarshal(text, &a.schema)
+}
+
+// readDocument reads the schema of the input.
+func readDocument() (*document, error) {
+	text, err := assets.ReadFile("schemas/input.json")
+	if err != nil {
+		return nil, err
+	}
+	d := &document{}
+	return d, json.Unmarshal(text, d)
+}
+
+// names says that every document has the key.
+func (d *document) names(key *ast.Term) bool {
+	name, ok := key.Value.(ast.String)
+	return ok && d.Properties[string(name)] != nil
+}
+
+// below is the part under a key; nil if there is none.
+func (d *document) below(key *ast.Term) *document {
+	if name, ok := key.Value.(ast.String); ok && d.Properties[string(name)] != nil {
+		return d.Properties[string(name)]
+	}
+	if d.Items != nil {
+		return d.Items
+	}
+	return d.AdditionalProperties.schema
+}
+
+// at is the part that a reference to the input names; nil if there is none.
+func (d *document) at(ref ast.Ref) *document {
+	for _, key := range ref[1:] {
+		if d == nil {
+			return nil
+		}
+		d = d.below(key)
+	}
+	return d
+}
+
+// checkValues refuses comparisons of a field that has a few values with a text
+// that is none of them.
+func (l *loader) checkValues() policy.LoadErrors {
+	var faults policy.LoadErrors
+	look := func(operator string, a, b, where *ast.Term) {
+		ref, ok := a.Value.(ast.Ref)
+		if !ok || !ref[0].Equal(ast.InputRootDocument) {
+			return
+		}
+		part := l.document.at(ref)
+		if part == nil || len(part.Enum) == 0 {
+			return
+		}
+		texts := []*ast.Term{b}
+		if operator == "internal.member_2" {
+			texts = membersOf(b)
+		}
+		for _, t := range texts {
+			if text, ok := t.Value.(ast.String); ok && !slices.Contains(part.Enum, string(text)) {
+				faults = append(faults, at(where.Location, "%s is never %s: it is one of %s%s", ref, t, strings.Join(part.Enum, ", "), spelling.DidYouMean(string(text), part.Enum)))
+			}
+		}
+	}
+	for _, m := range l.written {
+		eachCall(m, func(call ast.Call) {
+			if len(call) != 3 {
+				return
+			}
+			switch name := call[0].Value.String(); name {
+			case "equal", "eq", "neq":
+				look(name, call[1], call[2], call[1])
+				look(name, call[2], call[1], call[2])
+			case "internal.member_2":
+				look(name, call[1], call[2], call[1])
+			}
+		})
+	}
+	return faults
+}
+
+// membersOf a list or set that is written in the policy.
+func membersOf(t *ast.Term) []*ast.Term {
+	var out []*ast.Term
+	add := func(member *ast.Term) { out = append(out, member) }
+	switch v := t.Value.(type) {
+	case *ast.Array:
+		v.Foreach(add)
+	case ast.Set:
+		v.Foreach(add)
+	}
+	return out
+}
+
+// eachCall visits every call of a module, as a condition or within a term.
+func eachCall(m *ast.Module, visit func(ast.Call)) {
+	ast.WalkExprs(m, func(e *ast.Expr) bool {
+		if terms, ok := e.Terms.([]*ast.Term); ok {
+			visit(terms)
+		}
+		return false
+	})
+	ast.WalkTerms(m, func(t *ast.Term) bool {
+		if call, ok := t.Value.(ast.Call); ok {
+			visit(call)
+		}
+		return false
+	})
+}
