@@ -130,7 +130,9 @@ func (o *openCheck) guard(e *ast.Expr, s *scope, out mentions) {
 	case *ast.SomeDecl:
 		for _, t := range v.Symbols {
 			if call, ok := t.Value.(ast.Call); ok {
-				o.needs(call[len(call)-1], s, true, out)
+				if from := call[len(call)-1]; !literal(from) {
+					o.needs(from, s, true, out)
+				}
 				o.tested(call, s, out)
 			}
 		}

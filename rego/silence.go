@@ -19,7 +19,8 @@ type openCheck struct {
 	document *document
 	rules    map[string][]*ast.Rule // by package and name
 	memo     map[string]mentions
-	seen     map[string]bool // rules that were visited
+	seen     map[string]bool    // rules that were visited
+	headed   map[*ast.Rule]bool // sets whose members were
 	faults   map[string]policy.LoadError
 }
 
@@ -38,7 +39,7 @@ func (l *loader) keepWritten(c *ast.Compiler) *ast.Error {
 func (l *loader) checkOpen() policy.LoadErrors {
 	o := &openCheck{
 		document: l.document, rules: map[string][]*ast.Rule{},
-		memo: map[string]mentions{}, seen: map[string]bool{}, faults: map[string]policy.LoadError{},
+		memo: map[string]mentions{}, seen: map[string]bool{}, headed: map[*ast.Rule]bool{}, faults: map[string]policy.LoadError{},
 	}
 	for _, m := range l.written {
 		for _, rule := range m.Rules {
@@ -49,9 +50,7 @@ func (l *loader) checkOpen() policy.LoadErrors {
 	for _, e := range l.entries {
 		for _, set := range e.sets {
 			ref := e.pkg.Path.Append(ast.StringTerm(set))
-			for _, rule := range o.find(ref) {
-				o.checkHead(rule, append(o.find(ref), o.find(e.pkg.Path.Append(ast.StringTerm("deny")))...))
-			}
+			o.checkHeads(ref)
 			o.visit(ref, nil)
 		}
 	}
@@ -83,19 +82,77 @@ func memoKey(rules []*ast.Rule, args []*ast.Term, deep bool) string {
 	return fmt.Sprintf("%p %v %v", rules[0], args, deep)
 }
 
-// checkHead refuses a member of a set that would not be one.
-func (o *openCheck) checkHead(rule *ast.Rule, siblings []*ast.Rule) {
-	if rule.Head.Key == nil {
+// checkHeads refuses members of a set that would not be any.
+func (o *openCheck) checkHeads(ref ast.Ref) {
+	rules := o.find(ref)
+	if len(rules) == 0 || o.headed[rules[0]] {
 		return
 	}
+	o.headed[rules[0]] = true
+	for _, rule := range rules {
+		if rule.Head.Key != nil {
+			o.checkHead(rule, o.siblings(ref, rules))
+		}
+	}
+}
+
+// siblings of a rule of a set are those of the set and of deny, which is
+// stricter than the others.
+func (o *openCheck) siblings(ref ast.Ref, rules []*ast.Rule) []*ast.Rule {
+	if rules[0].Head.RuleKind() != ast.MultiValue {
+		return rules
+	}
+	return append(rules, o.find(ref[:len(ref)-1].Append(ast.StringTerm("deny")))...)
+}
+
+func (o *openCheck) checkHead(rule *ast.Rule, siblings []*ast.Rule) {
 	s := scopeOf(rule, nil)
 	heads, guards := mentions{}, o.guards(rule.Body, s)
 	o.needs(rule.Head.Key, s, false, heads)
+	o.members(rule, s, heads)
 	for _, m := range heads {
 		if !guarded(m, guards) && !o.covered(rule, siblings, m) {
 			o.fail(m, "%s: where %s, this rule would not apply at all: %s, or test it in the body of the rule", m.whole, m.lacking(), o.instead(m))
 		}
 	}
+}
+
+// members looks at what a rule takes its member from: a list that is written
+// in the body, or another set.
+func (o *openCheck) members(rule *ast.Rule, s *scope, heads mentions) {
+	inHead := map[ast.Var]bool{}
+	ast.WalkVars(rule.Head.Key, func(v ast.Var) bool {
+		inHead[v] = true
+		return false
+	})
+	for _, e := range rule.Body {
+		some, ok := e.Terms.(*ast.SomeDecl)
+		if !ok {
+			continue
+		}
+		for _, t := range some.Symbols {
+			call, ok := t.Value.(ast.Call)
+			if !ok {
+				continue
+			}
+			member, isVar := call[len(call)-2].Value.(ast.Var)
+			from := call[len(call)-1]
+			if ref, ok := from.Value.(ast.Ref); ok && isVar && inHead[member] && !ref[0].Equal(ast.InputRootDocument) {
+				o.checkHeads(ref)
+			} else if literal(from) {
+				o.needs(from, s, false, heads)
+			}
+		}
+	}
+}
+
+// literal says that a list or a set is written out.
+func literal(t *ast.Term) bool {
+	switch t.Value.(type) {
+	case *ast.Array, ast.Set:
+		return true
+	}
+	return false
 }
 
 func (o *openCheck) fail(m mention, format string, args ...any) {
@@ -117,110 +174,6 @@ func guarded(m mention, guards mentions) bool {
 	}
 	_, ok := guards[m.ref[:len(m.ref)-1].Append(ast.NumberTerm("0")).String()]
 	return ok && m.list
-}
-
-// visit looks for != in the rules that a set depends on. Those behind a not
-// are left: there a rule that does not apply is the stricter answer.
-func (o *openCheck) visit(ref ast.Ref, args []*ast.Term) {
-	rules := o.find(ref)
-	if len(rules) == 0 || o.seen[memoKey(rules, args, false)] {
-		return
-	}
-	o.seen[memoKey(rules, args, false)] = true
-	answered := slices.ContainsFunc(rules, func(r *ast.Rule) bool {
-		return r.Default && !r.Head.Value.Equal(ast.BooleanTerm(false))
-	})
-	for _, rule := range rules {
-		for r := rule; r != nil; r = r.Else {
-			s := scopeOf(r, args)
-			if !answered && r.Else == nil && !r.Default {
-				o.checkDiffers(r, r.Body, s, o.guards(r.Body, s), rules)
-			}
-			o.visitCalls(r, s)
-		}
-	}
-}
-
-// visitCalls visits the rules that a rule reads and calls.
-func (o *openCheck) visitCalls(rule *ast.Rule, s *scope) {
-	look := func(t *ast.Term) bool {
-		switch v := t.Value.(type) {
-		case ast.Ref:
-			o.visit(v, nil)
-		case ast.Call:
-			if name, ok := v[0].Value.(ast.Ref); ok {
-				o.visit(name, o.plainArgs(v[1:], s))
-			}
-			for _, operand := range v[1:] { // not the name: it has arguments
-				ast.WalkTerms(operand, func(t *ast.Term) bool {
-					o.visitTerm(t, s)
-					return false
-				})
-			}
-			return true
-		}
-		return false
-	}
-	for _, t := range []*ast.Term{rule.Head.Key, rule.Head.Value} {
-		if t != nil {
-			ast.WalkTerms(t, look)
-		}
-	}
-	for _, e := range rule.Body {
-		if e.Negated {
-			continue
-		}
-		if terms, ok := e.Terms.([]*ast.Term); ok {
-			look(&ast.Term{Value: ast.Call(terms)})
-			continue
-		}
-		ast.WalkTerms(e, look)
-	}
-}
-
-func (o *openCheck) visitTerm(t *ast.Term, s *scope) {
-	switch v := t.Value.(type) {
-	case ast.Ref:
-		if o.find(v) != nil && len(o.find(v)[0].Head.Args) == 0 {
-			o.visit(v, nil)
-		}
-	case ast.Call:
-		if name, ok := v[0].Value.(ast.Ref); ok {
-			o.visit(name, o.plainArgs(v[1:], s))
-		}
-	}
-}
-
-// checkDiffers refuses != of what may be missing and is mentioned nowhere else.
-func (o *openCheck) checkDiffers(rule *ast.Rule, body ast.Body, s *scope, guards mentions, siblings []*ast.Rule) {
-	for _, e := range body {
-		if every, ok := e.Terms.(*ast.Every); ok && !e.Negated {
-			inner := o.guards(every.Body, s)
-			inner.addAll(guards, nil)
-			o.checkDiffers(rule, every.Body, s, inner, siblings)
-		}
-		if !negative(e) || len(e.With) > 0 {
-			continue
-		}
-		found := mentions{}
-		for _, t := range e.Operands() {
-			o.needs(t, s, false, found)
-		}
-		for _, m := range found {
-			if !guarded(m, guards) && !o.covered(rule, siblings, m) {
-				o.fail(m, "%s: where %s, this comparison has no answer and the rule would not apply at all: %s", m.whole, m.lacking(), o.differently(e, m))
-			}
-		}
-	}
-}
-
-// differently is what to write instead of a comparison by !=.
-func (o *openCheck) differently(e *ast.Expr, m mention) string {
-	operands := e.Operands()
-	if e.Operator().String() == "neq" {
-		return fmt.Sprintf("write not %s == %s, or %s", operands[0], operands[1], strings.TrimPrefix(o.instead(m), "write "))
-	}
-	return "write not in front of the condition instead of == false"
 }
 
 // covered says that another rule applies wherever this one would and the place

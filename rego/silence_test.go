@@ -36,6 +36,10 @@ func TestARuleThatWouldBeSilentIsRefused(t *testing.T) {
 		"a figure of a meter":                {said(`sprintf("%d", [input.budget.meters.gpu.used])`, model), `input.budget.meters.gpu.used: where the budget has no meter gpu, this rule would not apply at all: write object.get(input.budget.meters, ["gpu", "used"], 0)`},
 		"the first of no budgets":            {said(`input.budgets[0].name`, model), "input.budgets[0].name: where input.budgets has no member 0, this rule would not apply at all: test count(input.budgets) > 0"},
 		"the first of no groups":             {said(`input.actor.groups[0]`, model), "where input.actor.groups has no member 0"},
+		"a list in the body":                 {said(`m`, `some m in ["a", input.task.labels.team]`), teamHead},
+		"a member of another set":            {"texts contains sprintf(\"team %s\", [input.task.labels.team])" + opus + "\n" + said(`m`, `some m in texts`), teamHead},
+		"an object made in the body":         {`deny contains m if { m := {"code": "c", "msg": upper(input.task.labels.team)} }`, teamHead},
+		"a helper of the head that differs":  {"why(t) := msg if { t.labels.team != \"x\"; msg := \"m\" }\n" + said(`why(input.task)`, model), "comparison has no answer"},
 		"a guard behind not":                 {said(`input.task.labels.team`, `not input.task.labels.team`), teamHead},
 		"a guard of another label":           {said(`input.task.labels.team`, `input.task.labels.owner == "x"`), teamHead},
 		"a guard of another map":             {said(`input.task.labels.team`, `input.task.annotations.team == "x"`), teamHead},
@@ -119,6 +123,9 @@ func TestARuleThatLooksFirstIsAccepted(t *testing.T) {
 		"a default of its own":                 "t := object.get(input.task.labels, \"team\", \"\")\n" + deny(`t != "x"`),
 		"another rule denies what is missing":  deny(`not `+team) + "\n" + deny(team+` != "x"`) + "\n" + said(team, `input.task.model == "opus"`),
 		"another denies under less conditions": deny(`input.task.attempt > 3; not `+team) + "\n" + deny(`input.task.attempt > 3; `+team+` != "x"; input.task.model == "opus"`),
+		"a set that is only counted":           "owners contains input.task.labels.owner\n" + deny(`count(owners) == 0`),
+		"members of another set":               "texts contains sprintf(\"team %s\", [input.task.labels.team]) if input.task.labels.team\n" + said(`m`, `some m in texts`),
+		"a cap where a deny covers":            deny(`not `+team) + "\n" + `cap contains {"field": "maxTokens", "value": count(input.task.labels.team)}`,
 		"a field that is always there":         said(`input.task.model`, `input.task.namespace != "x"`),
 	} {
 		t.Run(name, func(t *testing.T) {
