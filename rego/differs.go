@@ -1,7 +1,6 @@
 package rego
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -23,11 +22,21 @@ func (o *openCheck) visit(ref ast.Ref, args []*ast.Term) {
 		for r := rule; r != nil; r = r.Else {
 			s := scopeOf(r, args)
 			if !answered && r.Else == nil && !r.Default {
-				o.checkDiffers(r, r.Body, s, o.guards(r.Body, s), o.siblings(ref, rules))
+				o.checkDiffers(r, withValue(r), s, o.guards(r.Body, s), o.siblings(ref, rules))
 			}
 			o.visitCalls(r, s)
 		}
 	}
+}
+
+// withValue is the body of a rule, and its value if that is a comparison.
+func withValue(rule *ast.Rule) ast.Body {
+	if rule.Head.Value != nil {
+		if call, ok := rule.Head.Value.Value.(ast.Call); ok {
+			return append(slices.Clone(rule.Body), &ast.Expr{Terms: []*ast.Term(call), Location: rule.Head.Value.Location})
+		}
+	}
+	return rule.Body
 }
 
 // visitCalls visits the rules that a rule reads and calls.
@@ -70,7 +79,7 @@ func (o *openCheck) visitCalls(rule *ast.Rule, s *scope) {
 func (o *openCheck) visitTerm(t *ast.Term, s *scope) {
 	switch v := t.Value.(type) {
 	case ast.Ref:
-		if o.find(v) != nil && len(o.find(v)[0].Head.Args) == 0 {
+		if rules := o.find(v); len(rules) > 0 && len(rules[0].Head.Args) == 0 {
 			o.visit(v, nil)
 		}
 	case ast.Call:
@@ -83,31 +92,70 @@ func (o *openCheck) visitTerm(t *ast.Term, s *scope) {
 // checkDiffers refuses != of what may be missing and is mentioned nowhere else.
 func (o *openCheck) checkDiffers(rule *ast.Rule, body ast.Body, s *scope, guards mentions, siblings []*ast.Rule) {
 	for _, e := range body {
-		if every, ok := e.Terms.(*ast.Every); ok && !e.Negated {
+		if e.Negated || len(e.With) > 0 {
+			continue
+		}
+		if every, ok := e.Terms.(*ast.Every); ok {
+			s.limit(every.Key, every.Value)
 			inner := o.guards(every.Body, s)
 			inner.addAll(guards, nil)
 			o.checkDiffers(rule, every.Body, s, inner, siblings)
-		}
-		if !negative(e) || len(e.With) > 0 {
 			continue
 		}
-		found := mentions{}
-		for _, t := range e.Operands() {
-			o.needs(t, s, false, found)
-		}
-		for _, m := range found {
-			if !guarded(m, guards) && !o.covered(rule, siblings, m) {
-				o.fail(m, "%s: where %s, this comparison has no answer and the rule would not apply at all: %s", m.whole, m.lacking(), o.differently(e, m))
+		for _, call := range differences(e) {
+			found := mentions{}
+			o.needs(call[1], s, false, found)
+			o.needs(call[2], s, false, found)
+			for _, m := range found {
+				if !guarded(m, guards) && !o.covered(rule, siblings, m) {
+					o.fail(m, "%s: where %s, this comparison has no answer and the rule would not apply at all: %s", m.whole, m.lacking(), o.differently(e, call, m))
+				}
 			}
 		}
 	}
 }
 
-// differently is what to write instead of a comparison by !=.
-func (o *openCheck) differently(e *ast.Expr, m mention) string {
-	operands := e.Operands()
-	if e.Operator().String() == "neq" {
-		return fmt.Sprintf("write not %s == %s, or %s", operands[0], operands[1], strings.TrimPrefix(o.instead(m), "write "))
+// limit says that an expression gives variables their values.
+func (s *scope) limit(terms ...*ast.Term) {
+	for _, t := range terms {
+		if t == nil {
+			continue
+		}
+		if v, ok := t.Value.(ast.Var); ok {
+			s.limited[v] = true
+		}
 	}
-	return "write not in front of the condition instead of == false"
+}
+
+// differences are the comparisons by != of an expression, but for those within
+// comprehensions, which may be counted.
+func differences(e *ast.Expr) []ast.Call {
+	var out []ast.Call
+	if terms, ok := e.Terms.([]*ast.Term); ok && differing(terms) {
+		out = append(out, terms)
+	}
+	ast.WalkTerms(e, func(t *ast.Term) bool {
+		switch v := t.Value.(type) {
+		case ast.Call:
+			if differing(v) {
+				out = append(out, v)
+			}
+		case *ast.ArrayComprehension, *ast.SetComprehension, *ast.ObjectComprehension:
+			return true
+		}
+		return false
+	})
+	return out
+}
+
+// differently is what to write instead of a comparison by !=.
+func (o *openCheck) differently(e *ast.Expr, call ast.Call, m mention) string {
+	if call[0].Value.String() != "neq" {
+		return "write not in front of the condition instead of == false"
+	}
+	instead := strings.TrimPrefix(o.instead(m), "write ")
+	if written := string(e.Loc().Text); negative(e) && strings.Count(written, " != ") == 1 { // else compiled names stand for the written ones
+		return "write not " + strings.Replace(written, " != ", " == ", 1) + ", or " + instead
+	}
+	return "write not and == instead of !=, or " + instead
 }

@@ -74,38 +74,37 @@ func (d *document) at(ref ast.Ref) *document {
 // that is none of them.
 func (l *loader) checkValues() policy.LoadErrors {
 	var faults policy.LoadErrors
-	look := func(operator string, a, b, where *ast.Term) {
-		ref, ok := a.Value.(ast.Ref)
-		if !ok || !ref[0].Equal(ast.InputRootDocument) {
-			return
-		}
-		part := l.document.at(ref)
-		if part == nil || len(part.Enum) == 0 {
-			return
-		}
-		texts := []*ast.Term{b}
-		if operator == "internal.member_2" {
-			texts = membersOf(b)
-		}
-		for _, t := range texts {
-			if text, ok := t.Value.(ast.String); ok && !slices.Contains(part.Enum, string(text)) {
-				faults = append(faults, at(where.Location, "%s is never %s: it is one of %s%s", ref, t, strings.Join(part.Enum, ", "), spelling.DidYouMean(string(text), part.Enum)))
-			}
-		}
-	}
 	for _, m := range l.written {
 		eachCall(m, func(call ast.Call) {
 			if len(call) != 3 {
 				return
 			}
-			switch name := call[0].Value.String(); name {
+			switch call[0].Value.String() {
 			case "equal", "eq", "neq":
-				look(name, call[1], call[2], call[1])
-				look(name, call[2], call[1], call[2])
+				faults = append(faults, l.checkValue(call[1], call[2])...)
+				faults = append(faults, l.checkValue(call[2], call[1])...)
 			case "internal.member_2":
-				look(name, call[1], call[2], call[1])
+				faults = append(faults, l.checkValue(call[1], membersOf(call[2])...)...)
 			}
 		})
+	}
+	return faults
+}
+
+func (l *loader) checkValue(field *ast.Term, texts ...*ast.Term) policy.LoadErrors {
+	ref, ok := field.Value.(ast.Ref)
+	if !ok || !ref[0].Equal(ast.InputRootDocument) {
+		return nil
+	}
+	part := l.document.at(ref)
+	if part == nil || len(part.Enum) == 0 {
+		return nil
+	}
+	var faults policy.LoadErrors
+	for _, t := range texts {
+		if text, ok := t.Value.(ast.String); ok && !slices.Contains(part.Enum, string(text)) {
+			faults = append(faults, at(field.Location, "%s is never %s: it is one of %s%s", ref, t, strings.Join(part.Enum, ", "), spelling.DidYouMean(string(text), part.Enum)))
+		}
 	}
 	return faults
 }

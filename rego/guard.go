@@ -17,6 +17,9 @@ func (o *openCheck) needs(t *ast.Term, s *scope, deep bool, out mentions) {
 	case ast.Ref:
 		o.needsRef(v, s, deep, out, t.Location)
 	case ast.Call:
+		if deep && differing(v) {
+			return
+		}
 		for _, operand := range v[1:] {
 			o.needs(operand, s, deep, out)
 		}
@@ -42,6 +45,10 @@ func (o *openCheck) needsRef(ref ast.Ref, s *scope, deep bool, out mentions, loc
 			o.needs(key, s, deep, out)
 		}
 	}
+	if v, ok := ref[0].Value.(ast.Var); ok && s.made[v] != nil {
+		o.needs(s.made[v], s, deep, out)
+		return
+	}
 	resolved := s.resolve(ref)
 	if m, ok := o.opened(resolved, s, loc); ok {
 		out.add(m)
@@ -59,7 +66,7 @@ func (o *openCheck) plainArgs(operands []*ast.Term, s *scope) []*ast.Term {
 		if known == nil {
 			continue
 		}
-		if ref, ok := known.Value.(ast.Ref); ok && !(ref[0].Equal(ast.InputRootDocument) || ref[0].Equal(ast.DefaultRootDocument)) || ok && !ref.IsGround() {
+		if ref, ok := known.Value.(ast.Ref); ok && !ref.IsGround() || ok && !ast.RootDocumentNames.Contains(ref[0]) {
 			continue
 		}
 		args[i] = known
@@ -181,8 +188,8 @@ func (o *openCheck) testedWithin(t *ast.Term, s *scope, out mentions) {
 func (o *openCheck) tested(call ast.Call, s *scope, out mentions) {
 	switch name := call[0].Value.String(); {
 	case name == "internal.member_2" && len(call) == 3:
-		if keys, ok := call[2].Value.(ast.Call); ok && keys[0].Value.String() == "object.keys" && len(keys) == 2 {
-			o.addKey(keys[1], call[1], s, out)
+		if of := keysOf(call[2]); of != nil {
+			o.addKey(of, call[1], s, out)
 		}
 	case name == "internal.member_3" && len(call) == 4:
 		o.addKey(call[3], call[1], s, out)
@@ -193,6 +200,14 @@ func (o *openCheck) tested(call ast.Call, s *scope, out mentions) {
 			out.add(mention{ref: s.resolve(ref).Append(ast.NumberTerm("0")), list: true})
 		}
 	}
+}
+
+// keysOf is the map of object.keys(map), or nil.
+func keysOf(t *ast.Term) *ast.Term {
+	if call, ok := t.Value.(ast.Call); ok && len(call) == 2 && call[0].Value.String() == "object.keys" {
+		return call[1]
+	}
+	return nil
 }
 
 // addKey adds the key of an open map.
@@ -222,8 +237,11 @@ func (o *openCheck) keyOf(of, key *ast.Term, s *scope) (mention, bool) {
 // compared finds object.get(map, key, default) compared with a literal, and
 // whether that holds where the key is missing.
 func (o *openCheck) compared(call ast.Call, s *scope) (m mention, holds, ok bool) {
+	if len(call) != 3 {
+		return mention{}, false, false
+	}
 	name := call[0].Value.String()
-	if len(call) != 3 || name != "equal" && name != "eq" && name != "neq" {
+	if name != "equal" && name != "eq" && name != "neq" {
 		return mention{}, false, false
 	}
 	for i := 1; i <= 2; i++ {
@@ -231,12 +249,11 @@ func (o *openCheck) compared(call ast.Call, s *scope) (m mention, holds, ok bool
 		if !isCall || get[0].Value.String() != "object.get" || len(get) != 4 {
 			continue
 		}
-		value, other := s.plain(get[3]), s.plain(call[3-i])
-		if value == nil || other == nil || !ast.IsConstant(value.Value) || !ast.IsConstant(other.Value) {
-			continue
+		value, other := s.constant(get[3]), s.constant(call[3-i])
+		if value != nil && other != nil {
+			m, ok = o.keyOf(get[1], get[2], s)
+			return m, value.Equal(other) != (name == "neq"), ok
 		}
-		m, ok = o.keyOf(get[1], get[2], s)
-		return m, value.Equal(other) != (name == "neq"), ok
 	}
 	return mention{}, false, false
 }

@@ -48,6 +48,7 @@ func both(a, b mentions) mentions {
 // opened finds the first open key of a reference to the input: of an object
 // with keys that the schema does not name, or of a list.
 func (o *openCheck) opened(ref ast.Ref, s *scope, loc *ast.Location) (mention, bool) {
+	ref = o.unnamed(ref)
 	if !ref[0].Equal(ast.InputRootDocument) {
 		return mention{}, false
 	}
@@ -79,7 +80,7 @@ func (m mention) lacking() string {
 	if text, ok := key.(ast.String); ok {
 		return "the " + owner + " has no " + thing + " " + string(text)
 	}
-	return "the " + owner + " has no " + thing + " " + m.ref.String()
+	return "the " + owner + " has no such " + thing
 }
 
 // withDefault is what to write to read it with a default.
@@ -100,4 +101,28 @@ func (o *openCheck) withDefault(m mention) string {
 		key = "[" + strings.Join(keys, ", ") + "]"
 	}
 	return "object.get(" + parent.String() + ", " + key + ", " + value + ")"
+}
+
+// unnamed replaces a rule that is another name of a part of the input, as in
+// labels := input.task.labels.
+func (o *openCheck) unnamed(ref ast.Ref) ast.Ref {
+	for range maxPath {
+		if len(ref) > maxPath || !ref[0].Equal(ast.DefaultRootDocument) {
+			return ref
+		}
+		n := len(ref)
+		for n > 2 && o.rules[ref[:n].String()] == nil {
+			n--
+		}
+		rules := o.rules[ref[:n].String()]
+		if len(rules) != 1 || rules[0].Else != nil || rules[0].Head.Value == nil || len(rules[0].Head.Args) > 0 || len(rules[0].Head.Ref()) > 1 {
+			return ref
+		}
+		value, ok := rules[0].Head.Value.Value.(ast.Ref)
+		if !ok {
+			return ref
+		}
+		ref = scopeOf(rules[0], nil).resolve(value).Concat(ref[n:])
+	}
+	return ref
 }

@@ -52,6 +52,14 @@ func (s *scope) plain(t *ast.Term) *ast.Term {
 	return nil
 }
 
+// constant is a term that is known when a policy is loaded, or nil.
+func (s *scope) constant(t *ast.Term) *ast.Term {
+	if known := s.plain(t); known != nil && ast.IsConstant(known.Value) {
+		return known
+	}
+	return nil
+}
+
 // scopeOf reads the arguments and assignments of a rule.
 func scopeOf(rule *ast.Rule, args []*ast.Term) *scope {
 	s := &scope{bound: map[ast.Var]*ast.Term{}, made: map[ast.Var]*ast.Term{}, quiet: map[*ast.Expr]bool{}, limited: map[ast.Var]bool{}}
@@ -94,18 +102,25 @@ func (s *scope) read(e *ast.Expr) {
 	}
 }
 
-// assigned is the variable and the term of an assignment.
+// assigned is the variable and the term of an assignment, of which
+// sprintf("%d", [n], text) is one, too.
 func assigned(e *ast.Expr) (ast.Var, *ast.Term) {
 	terms, ok := e.Terms.([]*ast.Term)
-	if !ok || e.Negated || len(terms) != 3 {
+	if !ok || e.Negated || len(terms) < 3 {
 		return "", nil
 	}
-	if name := terms[0].Value.String(); name != "assign" && name != "eq" {
+	name, last := terms[0].Value.String(), len(terms)-1
+	if name == "assign" || name == "eq" {
+		for i, t := range terms[1:] {
+			if v, ok := t.Value.(ast.Var); ok {
+				return v, terms[2-i]
+			}
+		}
 		return "", nil
 	}
-	for i, t := range terms[1:] {
-		if v, ok := t.Value.(ast.Var); ok {
-			return v, terms[2-i]
+	if b := ast.BuiltinMap[name]; b != nil && len(b.Decl.FuncArgs().Args) == last-1 {
+		if v, ok := terms[last].Value.(ast.Var); ok {
+			return v, &ast.Term{Value: ast.Call(terms[:last]), Location: e.Location}
 		}
 	}
 	return "", nil
@@ -122,41 +137,51 @@ func (s *scope) findMade(rule *ast.Rule) {
 			}
 		}
 	}
-	for changed := true; changed; {
-		changed = false
-		for _, e := range rule.Body {
-			if s.quiet[e] || negative(e) {
-				continue
-			}
-			ast.WalkVars(e, func(v ast.Var) bool {
-				if s.made[v] == nil {
-					return false
-				}
+	for s.unmake(rule.Body) {
+	}
+}
+
+// unmake drops what is a condition after all: another one reads it.
+func (s *scope) unmake(body ast.Body) (changed bool) {
+	for _, e := range body {
+		if s.quiet[e] || negative(e) {
+			continue
+		}
+		ast.WalkVars(e, func(v ast.Var) bool {
+			if s.made[v] != nil {
 				delete(s.made, v)
-				for _, other := range rule.Body {
-					if w, _ := assigned(other); w == v && s.quiet[other] {
-						delete(s.quiet, other)
-					}
-				}
 				changed = true
-				return false
-			})
+			}
+			return false
+		})
+	}
+	for _, e := range body {
+		if v, _ := assigned(e); s.made[v] == nil {
+			delete(s.quiet, e)
 		}
 	}
+	return changed
 }
 
 // negative says that an expression asks whether two values differ, which has
 // no answer where one of them is missing.
 func negative(e *ast.Expr) bool {
 	terms, ok := e.Terms.([]*ast.Term)
-	if !ok || e.Negated || len(terms) != 3 {
+	return ok && !e.Negated && differing(terms)
+}
+
+// differing is negative of a call.
+func differing(call ast.Call) bool {
+	if len(call) != 3 {
 		return false
 	}
-	switch terms[0].Value.String() {
+	switch call[0].Value.String() {
 	case "neq":
 		return true
 	case "equal", "eq":
-		return terms[1].Value.Compare(ast.Boolean(false)) == 0 || terms[2].Value.Compare(ast.Boolean(false)) == 0
+		return isFalse(call[1]) || isFalse(call[2])
 	}
 	return false
 }
+
+func isFalse(t *ast.Term) bool { return t.Value.Compare(ast.Boolean(false)) == 0 }

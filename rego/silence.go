@@ -157,7 +157,10 @@ func literal(t *ast.Term) bool {
 
 func (o *openCheck) fail(m mention, format string, args ...any) {
 	fault := at(m.loc, format, args...)
-	o.faults[placeOf(fault)] = fault
+	key := fmt.Sprintf("%s:%d:%d:%s", fault.File, fault.Line, fault.Column, m.ref)
+	if _, ok := o.faults[key]; !ok {
+		o.faults[key] = fault
+	}
 }
 
 // instead is what to write to read what may be missing.
@@ -185,7 +188,7 @@ func (o *openCheck) covered(rule *ast.Rule, siblings []*ast.Rule, m mention) boo
 		have[e.String()] = true
 	}
 	return slices.ContainsFunc(siblings, func(other *ast.Rule) bool {
-		if other == rule || other.Default || fmt.Sprint(other.Head.Args) != fmt.Sprint(rule.Head.Args) {
+		if other == rule || other.Default || other.Head.Args.String() != rule.Head.Args.String() {
 			return false
 		}
 		absent := false
