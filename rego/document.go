@@ -84,7 +84,7 @@ func (l *loader) checkValues() policy.LoadErrors {
 				faults = append(faults, l.checkValue(call[1], call[2])...)
 				faults = append(faults, l.checkValue(call[2], call[1])...)
 			case "internal.member_2":
-				faults = append(faults, l.checkValue(call[1], membersOf(call[2])...)...)
+				faults = append(faults, l.checkValue(call[1], itemsOf(call[2].Value)...)...)
 			}
 		})
 	}
@@ -107,19 +107,6 @@ func (l *loader) checkValue(field *ast.Term, texts ...*ast.Term) policy.LoadErro
 		}
 	}
 	return faults
-}
-
-// membersOf a list or set that is written in the policy.
-func membersOf(t *ast.Term) []*ast.Term {
-	var out []*ast.Term
-	add := func(member *ast.Term) { out = append(out, member) }
-	switch v := t.Value.(type) {
-	case *ast.Array:
-		v.Foreach(add)
-	case ast.Set:
-		v.Foreach(add)
-	}
-	return out
 }
 
 // eachCall visits every call of a module, as a condition or within a term.

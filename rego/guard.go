@@ -9,33 +9,58 @@ import (
 func (o *openCheck) needs(t *ast.Term, s *scope, deep bool, out mentions) {
 	switch v := t.Value.(type) {
 	case ast.Var:
-		if made := s.made[v]; made != nil {
-			o.needs(made, s, deep, out)
+		if s.made[v] != nil {
+			o.needsMade(v, s, deep, out)
 		} else if known := s.bound[v]; known != nil && s.helper {
 			o.needs(known, s, deep, out)
 		}
 	case ast.Ref:
 		o.needsRef(v, s, deep, out, t.Location)
 	case ast.Call:
-		if deep && differing(v) {
-			return
+		o.needsCall(v, s, deep, out, t.Location)
+	case *ast.Array, ast.Set, ast.Object:
+		for _, item := range itemsOf(v) {
+			o.needs(item, s, deep, out)
 		}
-		for _, operand := range v[1:] {
-			o.needs(operand, s, deep, out)
-		}
-		if name, ok := v[0].Value.(ast.Ref); ok {
-			out.addAll(o.ofRule(name, o.plainArgs(v[1:], s), deep), t.Location)
-		}
-	case *ast.Array:
-		v.Foreach(func(item *ast.Term) { o.needs(item, s, deep, out) })
-	case ast.Set:
-		v.Foreach(func(item *ast.Term) { o.needs(item, s, deep, out) })
-	case ast.Object:
-		v.Foreach(func(key, value *ast.Term) {
-			o.needs(key, s, deep, out)
-			o.needs(value, s, deep, out)
-		})
 	}
+}
+
+// needsMade collects what a made value mentions, once for each: it may stand
+// within others many times over.
+func (o *openCheck) needsMade(v ast.Var, s *scope, deep bool, out mentions) {
+	key := madeKey{v, deep}
+	if _, ok := s.found[key]; !ok {
+		s.found[key] = mentions{}
+		o.needs(s.made[v], s, deep, s.found[key])
+	}
+	out.addAll(s.found[key], nil)
+}
+
+func (o *openCheck) needsCall(call ast.Call, s *scope, deep bool, out mentions, loc *ast.Location) {
+	if deep && differing(call) {
+		return
+	}
+	for _, operand := range call[1:] {
+		o.needs(operand, s, deep, out)
+	}
+	if name, ok := call[0].Value.(ast.Ref); ok {
+		out.addAll(o.ofRule(name, o.plainArgs(call[1:], s), deep), loc)
+	}
+}
+
+// itemsOf are the members, keys and values of a list, a set or an object.
+func itemsOf(value ast.Value) []*ast.Term {
+	var items []*ast.Term
+	add := func(t *ast.Term) { items = append(items, t) }
+	switch v := value.(type) {
+	case *ast.Array:
+		v.Foreach(add)
+	case ast.Set:
+		v.Foreach(add)
+	case ast.Object:
+		v.Foreach(func(key, value *ast.Term) { items = append(items, key, value) })
+	}
+	return items
 }
 
 func (o *openCheck) needsRef(ref ast.Ref, s *scope, deep bool, out mentions, loc *ast.Location) {
@@ -46,7 +71,7 @@ func (o *openCheck) needsRef(ref ast.Ref, s *scope, deep bool, out mentions, loc
 		}
 	}
 	if v, ok := ref[0].Value.(ast.Var); ok && s.made[v] != nil {
-		o.needs(s.made[v], s, deep, out)
+		o.needsMade(v, s, deep, out)
 		return
 	}
 	resolved := s.resolve(ref)

@@ -8,7 +8,13 @@ type scope struct {
 	made    map[ast.Var]*ast.Term // to values made of others, for the head alone
 	quiet   map[*ast.Expr]bool    // the assignments of made
 	limited map[ast.Var]bool      // to what an argument or another expression gives
-	helper  bool                  // what a variable is bound to counts as mentioned
+	found   map[madeKey]mentions
+	helper  bool // what a variable is bound to counts as mentioned
+}
+
+type madeKey struct {
+	name ast.Var
+	deep bool
 }
 
 // fixed says that a key is a certain one, not any that is there.
@@ -33,10 +39,25 @@ func (s *scope) resolve(ref ast.Ref) ast.Ref {
 		if base, ok := known.Value.(ast.Ref); ok && i == 0 && len(base) < maxPath {
 			out = append(out, base...)
 			continue
+		} else if ok && (i == 0 || !flat(base)) {
+			out = append(out, t)
+			continue
 		}
 		out = append(out, ast.NewTerm(known.Value))
 	}
 	return out
+}
+
+// flat says that a reference holds no other.
+func flat(ref ast.Ref) bool {
+	for _, t := range ref[1:] {
+		switch t.Value.(type) {
+		case ast.String, ast.Number, ast.Var:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // plain is a term that a variable can stand for, or nil.
@@ -62,7 +83,7 @@ func (s *scope) constant(t *ast.Term) *ast.Term {
 
 // scopeOf reads the arguments and assignments of a rule.
 func scopeOf(rule *ast.Rule, args []*ast.Term) *scope {
-	s := &scope{bound: map[ast.Var]*ast.Term{}, made: map[ast.Var]*ast.Term{}, quiet: map[*ast.Expr]bool{}, limited: map[ast.Var]bool{}}
+	s := &scope{bound: map[ast.Var]*ast.Term{}, made: map[ast.Var]*ast.Term{}, quiet: map[*ast.Expr]bool{}, limited: map[ast.Var]bool{}, found: map[madeKey]mentions{}}
 	for i, a := range rule.Head.Args {
 		v, ok := a.Value.(ast.Var)
 		if !ok {

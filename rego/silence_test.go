@@ -1,8 +1,10 @@
 package rego_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bursar-dev/bursar/rego"
 )
@@ -138,6 +140,32 @@ func TestARuleThatLooksFirstIsAccepted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if _, err := rego.Compile(map[string]string{"p.rego": "package bursar.p\n" + rules}, rego.Options{}); err != nil && !strings.Contains(err.Error(), "cannot be evaluated for") {
 				t.Errorf("%s\n%v", rules, err)
+			}
+		})
+	}
+}
+
+// What takes an author a line takes the check no longer, however often values
+// stand within others.
+func TestTheCheckOfSilenceIsBounded(t *testing.T) {
+	var lists, keys, funcs strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&lists, "x%d := concat(\"\", [x%d, x%d])\n", i+1, i, i)
+		fmt.Fprintf(&keys, "x%d := object.get(input.facts[x%d], input.facts[x%d], x%d)\ny%d := input.facts[y%d][y%d]\n", i+1, i, i, i, i+1, i, i)
+	}
+	for i := range 400 {
+		fmt.Fprintf(&funcs, "deny contains input.task.labels.team if { not input.task.labels.a%d; input.task.attempt > %d }\n", i, i)
+	}
+	for name, rules := range map[string]string{
+		"texts of texts": "deny contains x60 if {\nx0 := lower(input.task.labels.team)\n" + lists.String() + "}",
+		"keys of keys":   "deny contains x60 if {\nx0 := input.task.model\ny0 := x0\n" + keys.String() + "y60 != x60\n}",
+		"many rules":     funcs.String(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			_, err := rego.CompileUntried(map[string]string{"p.rego": "package bursar.p\n" + rules}, rego.Options{})
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("%s: %v", took, err)
 			}
 		})
 	}
