@@ -72,6 +72,7 @@ func TestARuleThatWouldBeSilentIsRefused(t *testing.T) {
 		"is false":                           {deny(`startswith(input.task.labels.team, "x") == false`), "write not in front of the condition instead of == false"},
 		"differs in every turn":              {deny(`every k in ["team"] { input.task.labels[k] != "x" }`), "the task has no such label"},
 		"differs as a value":                 {"foreign := input.task.labels.team != \"x\"\n" + deny("foreign"), "p.rego:2:12: " + teamBody},
+		"differs in a variable":              {deny(`foreign := input.task.labels.team != "x"; foreign`), teamNamed + "comparison"},
 		"differs under another name":         {"l := input.task.labels\n" + deny(`l.team != "x"`), teamNamed + `comparison has no answer and the rule would not apply at all: write not l.team == "x"`},
 		"differs within an object":           {deny(`x := {"a": input.task.labels.team}; x.a != "x"`), teamNamed + "comparison"},
 		"differs from a rule":                {"team := input.task.labels.team\n" + deny(`team != "x"`), `write not team == "x"`},
