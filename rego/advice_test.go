@@ -20,6 +20,9 @@ func TestMistakesAreAnsweredWithWhatToWrite(t *testing.T) {
 		deny(`"9" <= input.budget.cost.used`):            "p.rego:2:47: a string is compared with a number: " + ordered,
 		deny(`input.estimate.known >= 1`):                "p.rego:2:47: a boolean is compared with a number: " + ordered,
 		deny(`input.budget.cost.used > 12.5`):            "p.rego:2:47: a whole number is compared with a fraction: money is in millionths of a US dollar, shares are in thousandths",
+		deny(`input.operation == "admit"`):               "p.rego:2:47: input.operation is never \"admit\": it is one of Admit, Renew, BuildPod, RecordUsage; did you mean Admit?",
+		deny(`"Start" != input.operation`):               "p.rego:2:58: input.operation is never \"Start\": it is one of Admit, Renew, BuildPod, RecordUsage",
+		deny(`input.operation in {"Admit", "Record"}`):   "p.rego:2:47: input.operation is never \"Record\": it is one of Admit, Renew, BuildPod, RecordUsage",
 		"deny contains \"x\" if {\n\tinput.task.attempt": "p.rego:3:19: unexpected eof token: expected \\n or ; or }; input.task.attempt: is a { or a [ not closed?",
 		`denny contains "x" if input.task.attempt > 3`:   "p.rego:2:1: denny is none of the sets deny, warn, hold, cap, label; did you mean deny?",
 	} {

@@ -81,6 +81,7 @@ func (l *loader) checkCompiled() policy.LoadErrors {
 	if len(faults) == 0 { // otherwise these would only repeat it
 		faults = append(l.checkUse(), l.checkReferences(byPackage)...)
 		faults = append(faults, l.checkOrder(byPackage)...)
+		faults = append(append(faults, l.checkValues()...), l.checkOpen()...)
 	}
 	for name := range l.options.Params {
 		if !slices.ContainsFunc(l.entries, func(e *entry) bool { return e.name == name }) {

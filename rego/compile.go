@@ -33,6 +33,8 @@ type loader struct {
 	options  Options
 	sources  map[string]string
 	modules  map[string]*ast.Module
+	document *document
+	written  []*ast.Module // with their imports resolved, and no more
 	samples  []policy.Sample
 	compiler *ast.Compiler
 	entries  []*entry
@@ -103,7 +105,11 @@ func (l *loader) compile() error {
 	if err != nil {
 		return err
 	}
+	if l.document, err = readDocument(); err != nil {
+		return err
+	}
 	l.compiler = ast.NewCompiler().WithCapabilities(caps).WithSchemas(schema).WithUseTypeCheckAnnotations(true).WithStrict(true).
+		WithStageAfterID(ast.StageResolveRefs, ast.CompilerStageDefinition{Name: "KeepWritten", MetricName: "keep_written", Stage: l.keepWritten}).
 		WithStageAfterID(ast.StageCheckRecursion, ast.CompilerStageDefinition{Name: "CheckGrowth", MetricName: "check_growth", Stage: checkGrowth})
 	l.compiler.Compile(l.modules)
 	if l.compiler.Failed() {

@@ -39,7 +39,16 @@
 //   - Everything that can be is checked when it is loaded: the kind of each set,
 //     fields of the input against its schema, references to data that does not
 //     exist, rules that nothing uses (a misspelt deny), built-in functions
-//     outside an allowlist, patterns that are no literals.
+//     outside an allowlist, patterns that are no literals, an operation that
+//     there is none of.
+//
+//   - A rule does not fall silent because the input lacks a label, an
+//     annotation, a fact, a meter or a member of a list: in Rego all that reads
+//     it is undefined, and a deny would allow. A member of a set that is made of
+//     it, and a comparison of it by !=, are refused when they are loaded, unless
+//     a condition of the rule mentions it, it is read with object.get, or
+//     another rule answers where it is missing. What happens within
+//     comprehensions and behind not is left to the author.
 //
 //   - A built-in that fails is an error, and an error denies; in Rego by itself
 //     it would be undefined, and the rule silent.

@@ -80,8 +80,8 @@ func (c *compiler) checkOutput(path, rule string, have, want *types.Type) bool {
 }
 
 // checkCalls refuses what the checker lets pass: literals that their function
-// cannot read, patterns that are no literals, and params or variables used as
-// a whole.
+// cannot read, patterns that are no literals, texts that a field never is, and
+// params or variables used as a whole.
 func (c *compiler) checkCalls(path, rule string, checked *cel.Ast) bool {
 	before := len(c.faults)
 	native := checked.NativeRep()
@@ -92,6 +92,7 @@ func (c *compiler) checkCalls(path, rule string, checked *cel.Ast) bool {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(native), ast.AllMatcher()) {
 		if e.Kind() == ast.CallKind {
 			checkCall(e.AsCall(), fail)
+			checkValues(e.AsCall(), fail)
 		}
 		if e.Kind() == ast.IdentKind {
 			checkName(e, fail)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -267,8 +268,13 @@ func (a *activation) reason(r *rule, outcome policy.Outcome, to *[]policy.Reason
 
 // hinted adds advice to an error that authors meet often.
 func hinted(err error) error {
+	if m := outOfBounds.FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Errorf("%w (test with size(list) > %s first)", err, m[1])
+	}
 	if strings.Contains(err.Error(), "no such key") {
 		return fmt.Errorf("%w (test with \"key\" in map, or read map[?\"key\"].orValue(\"\"))", err)
 	}
 	return err
 }
+
+var outOfBounds = regexp.MustCompile(`index out of bounds: (\d+)$`)

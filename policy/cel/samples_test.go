@@ -27,7 +27,9 @@ func TestAPolicyThatFailsOnASampleIsRefused(t *testing.T) {
 		"a division": {`- {name: r, when: budget.cost.remaining / estimate.costMicros > 3, effect: deny, message: m}`,
 			"p.yaml:2:41: rules[0].when: rule r: cannot be evaluated for " + bare + "division by zero"},
 		"the first of no budgets": {`- {name: r, when: 'budgets[0].name == "x"', effect: deny, message: m}`,
-			"p.yaml:2:30: rules[0].when: rule r: cannot be evaluated for " + bare + "index out of bounds: 0"},
+			"p.yaml:2:30: rules[0].when: rule r: cannot be evaluated for " + bare + "index out of bounds: 0 (test with size(list) > 0 first)"},
+		"the second of no groups": {`- {name: r, when: 'actor.groups[1] == "x"', effect: deny, message: m}`,
+			"p.yaml:2:32: rules[0].when: rule r: cannot be evaluated for " + bare + "index out of bounds: 1 (test with size(list) > 1 first)"},
 		"a number that is none": {`- {name: r, when: int(task.priority) > 3, effect: deny, message: m}`,
 			"p.yaml:2:22: rules[0].when: rule r: cannot be evaluated for " + usual + "type conversion error from 'string' to 'int'"},
 		"a cap below 0": {`- {name: r, when: true, effect: cap, field: maxCostMicros, value: budget.cost.remaining - 1000}`,
@@ -62,6 +64,7 @@ func TestAPolicyThatLooksFirstIsAccepted(t *testing.T) {
 	for name, rules := range map[string]string{
 		"a label that match asks for":        `- {name: r, match: {labels: {team: a}}, when: 'task.labels["team"] == "b"', effect: deny, message: m}`,
 		"a label that is tested":             `- {name: r, when: '"team" in task.labels && task.labels["team"] == "b"', effect: deny, message: m}`,
+		"a budget that is counted":           `- {name: r, when: 'size(budgets) > 0 && budgets[0].name == "x"', effect: deny, message: m}`,
 		"a label with a default":             `- {name: r, when: 'task.labels[?"team"].orValue("") == "b"', effect: deny, message: m}`,
 		"a division behind a test":           `- {name: r, when: estimate.costMicros > 0 && budget.cost.remaining / estimate.costMicros > 3, effect: deny, message: m}`,
 		"a model that match asks for":        `- {name: r, match: {models: ["gpt-*"]}, when: 'task.model.split("-")[1] == "9"', effect: deny, message: m}`,
