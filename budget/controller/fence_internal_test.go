@@ -22,7 +22,7 @@ func TestATaskThatIsAdmittedAgainPassesTheFenceAgain(t *testing.T) {
 			th := a.hold("first")
 			a.must(a.gate.Release(a.Context(), first))
 			b.book.loseHold(th)
-			b.checks("first")
+			b.checksFirst()
 		},
 		"its hold was released, as the other does not know yet": func(a, _ *rival, first *job) {
 			a.must(a.gate.Release(a.Context(), first))
@@ -35,7 +35,7 @@ func TestATaskThatIsAdmittedAgainPassesTheFenceAgain(t *testing.T) {
 			a.must(a.client.Delete(a.Context(), th))
 			a.book.loseHold(th)
 			b.book.loseHold(th)
-			b.checks("first") // a has not looked yet
+			b.checksFirst() // a has not looked yet
 		},
 	} {
 		for told, tell := range map[string]func(b *rival){
@@ -85,7 +85,7 @@ func TestAClaimThatHasEndedStaysEnded(t *testing.T) {
 			th := a.hold("first")
 			a.must(a.client.Delete(a.Context(), th))
 			a.book.loseHold(th)
-			a.checks("first")
+			a.checksFirst()
 		},
 		"expired, and deleted while nobody looked": func(a *rival, _ *job) {
 			a.must(a.client.Delete(a.Context(), a.hold("first")))
@@ -107,7 +107,7 @@ func TestAClaimThatHasEndedStaysEnded(t *testing.T) {
 			if !b.admits("second") {
 				t.Error("nothing runs, and nothing was spent")
 			}
-			b.checks("first")
+			b.checksFirst()
 			if diff := cmp.Diff("hold second", s.stored()); diff != "" {
 				t.Error(diff)
 			}
@@ -176,15 +176,15 @@ func TestAHoldThatWasRefusedMayBeCreatedByOthers(t *testing.T) {
 	}
 }
 
-// An admission costs one write more than without a fence, and an end costs one
-// only where the fence names that very admission.
-func TestWritesOfTheFence(t *testing.T) {
+// An admission costs one read and one write more than without a fence, and an
+// end costs any only where no later admission is known.
+func TestWhatTheFenceCosts(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	a := s.replica()
 	a.book.shelf(team).dropBudget("daily")
 	first, second := s.task("first"), s.task("second")
-	s.writes = nil
+	s.reads, s.writes = nil, nil
 	for _, uid := range []string{"first", "second", "second"} {
 		if !a.admits(uid) {
 			t.Fatal("there is no limit")
@@ -201,6 +201,34 @@ func TestWritesOfTheFence(t *testing.T) {
 		"delete second",
 	}, s.writes); diff != "" {
 		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{
+		"get fence", "list", // the first time
+		"get fence",
+		"get fence", "get second", // the release of the second
+		"get fence", // and once more
+	}, s.reads); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A hold that has expired keeps the snapshot of the labels, also where the task
+// is not admitted again.
+func TestAnExpiredHoldIsKnownWhenItsRenewalFails(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	a := s.replica()
+	first := s.task("first")
+	if !a.admits("first") {
+		t.Fatal("there is room for it")
+	}
+	s.clock.Step(a.book.options.HoldTTL + time.Hour)
+	s.fail = func(string, client.Object) error { return errors.New("no answer") }
+	if _, err := a.gate.Admit(t.Context(), first); err == nil {
+		t.Fatal("the fence was not moved")
+	}
+	if known, _, ok := a.book.shelf(team).held("first"); !ok || !known.stored || known.hold.Live(s.clock.Now()) {
+		t.Errorf("%+v, %v", known, ok)
 	}
 }
 

@@ -93,7 +93,9 @@ func TestAGlanceKeepsTheScopesOfBudgets(t *testing.T) { // alone: it counts allo
 // was.
 func TestAShelfGoesWithTheLastThing(t *testing.T) {
 	t.Parallel()
-	for sentence, c := range map[string]struct{ come, leave func(r *rival, namespace string) }{
+	for sentence, c := range map[string]struct {
+		come, leave func(r *rival, namespace string)
+	}{
 		"a hold": {
 			func(r *rival, ns string) { r.book.watchHold(someHold(ns, "first")) },
 			func(r *rival, ns string) { r.book.release(ns, "first") },
