@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"weak"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,6 +42,7 @@ type Book struct {
 
 	mu      sync.Mutex // may be taken while a shelf is locked, never the other way round
 	shelves map[string]*shelf
+	idle    map[string]weak.Pointer[shelf]
 	hosts   map[schema.GroupKind]lookUp
 
 	statuses, expiries, checks *inbox // keys of the reconcilers
@@ -61,18 +63,6 @@ func (b *Book) ReadyzCheck(*http.Request) error {
 		return nil
 	}
 	return ErrNotReady
-}
-
-// shelf gives the shelf of a namespace, made new if it has none.
-func (b *Book) shelf(namespace string) *shelf {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s, ok := b.shelves[namespace]
-	if !ok {
-		s = newShelf(namespace, b.options.Compile)
-		b.shelves[namespace] = s
-	}
-	return s
 }
 
 // followBudget enters a budget, nil where it was deleted.
@@ -108,8 +98,13 @@ func (b *Book) forgetRecord(tr *budgetv1alpha1.TaskRecord) {
 
 // watchHold follows a hold that the watch has delivered.
 func (b *Book) watchHold(th *budgetv1alpha1.TaskHold) {
+	if th.Name == fenceName {
+		return
+	}
 	b.followHold(th)
-	b.shelf(th.Namespace).watchedHold(types.UID(th.Name))
+	if b.options.Mode == Fenced {
+		b.shelf(th.Namespace).delivered(th)
+	}
 }
 
 func (b *Book) followHold(th *budgetv1alpha1.TaskHold) {
@@ -141,6 +136,14 @@ func (b *Book) release(namespace string, uid types.UID) {
 	s.drop(uid)
 	if ok {
 		b.changed(s, known.hold.Labels)
+	}
+}
+
+// dropUnstored lets go of a hold that was not stored, if that is all there is.
+func (b *Book) dropUnstored(namespace string, uid types.UID) {
+	s := b.shelf(namespace)
+	if dropped, ok := s.dropUnstored(uid); ok {
+		b.changed(s, dropped.hold.Labels)
 	}
 }
 

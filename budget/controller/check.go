@@ -111,6 +111,9 @@ func (k *holdKeeper) settle(ctx context.Context, known holding) error {
 	if tr != nil {
 		k.book.followRecord(tr)
 	}
+	if err := k.book.endClaim(ctx, known.hold.Namespace, known.hold.UID); err != nil {
+		return err
+	}
 	k.book.release(known.hold.Namespace, known.hold.UID)
 	return nil
 }

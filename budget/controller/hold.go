@@ -34,25 +34,34 @@ func (b *Book) storeHold(ctx context.Context, uid types.UID, now time.Time, name
 	if known.stored && !known.vanished {
 		return known.hold, nil
 	}
-	th := budget.NewTaskHold(known.hold, known.task)
-	err := b.client.Create(ctx, th)
-	if apierrors.IsAlreadyExists(err) {
-		th, err = b.renewHold(ctx, th, now)
+	if b.options.Mode == Fenced && !s.mayStore(known.place) {
+		return usage.Hold{}, fmt.Errorf("the TaskHold of task %s/%s was deleted while the task was admitted, try again", namespace, known.hold.Name)
 	}
+	th, err := b.writeHold(ctx, newHold(&known), now)
 	if err != nil {
 		if refused(err) {
-			b.release(namespace, uid)
+			b.dropUnstored(namespace, uid)
 		} else {
 			b.scheduleCheck(namespace, uid)
 		}
 		return usage.Hold{}, fmt.Errorf("store the hold of task %s/%s: %w", namespace, known.hold.Name, err)
 	}
 	b.followHold(th)
+	s.reach(known.place)
 	hold, faults := budget.HoldFrom(th)
 	if len(faults) > 0 {
 		return usage.Hold{}, fmt.Errorf("TaskHold %s/%s: %w", namespace, th.Name, faults.ToAggregate())
 	}
 	return hold, nil
+}
+
+// writeHold creates a TaskHold, or renews the one that is there.
+func (b *Book) writeHold(ctx context.Context, th *budgetv1alpha1.TaskHold, now time.Time) (*budgetv1alpha1.TaskHold, error) {
+	err := b.client.Create(ctx, th)
+	if apierrors.IsAlreadyExists(err) {
+		return b.renewHold(ctx, th, now)
+	}
+	return th, err
 }
 
 // renewHold looks at the TaskHold that is there already. One that is live stands
@@ -86,6 +95,9 @@ func refused(err error) bool {
 // deleteHold deletes the TaskHold of a task and then lets go of its hold. It is
 // no error if there is none.
 func (b *Book) deleteHold(ctx context.Context, namespace string, uid types.UID) error {
+	if err := b.endClaim(ctx, namespace, uid); err != nil {
+		return err
+	}
 	th := &budgetv1alpha1.TaskHold{ObjectMeta: metaOf(types.NamespacedName{Namespace: namespace, Name: string(uid)})}
 	if err := client.IgnoreNotFound(b.client.Delete(ctx, th)); err != nil {
 		return fmt.Errorf("delete TaskHold %s/%s: %w", namespace, uid, err)

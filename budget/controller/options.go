@@ -27,7 +27,8 @@ const (
 	// Fenced admits on every replica. Before a hold counts, its namespace's
 	// fence is moved on through the API server with the resourceVersion that was
 	// read, so that no two replicas decide on the same room. It costs one more
-	// read and one more write for each admission.
+	// read and one more write for each admission, and as much for the end of the
+	// hold that was admitted last.
 	Fenced Mode = "Fenced"
 )
 

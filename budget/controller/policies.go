@@ -56,6 +56,7 @@ type glance struct{ shelf *shelf }
 func (g glance) Used(q usage.Query) (usage.Balance, error) {
 	g.shelf.mu.Lock()
 	defer g.shelf.mu.Unlock()
+	defer g.shelf.forgetStray(q.Scope)
 	return g.shelf.view().Used(q)
 }
 
@@ -63,7 +64,16 @@ func (g glance) Used(q usage.Query) (usage.Balance, error) {
 func (g glance) Turns(q usage.Query) (usage.Turns, error) {
 	g.shelf.mu.Lock()
 	defer g.shelf.mu.Unlock()
+	defer g.shelf.forgetStray(q.Scope)
 	return g.shelf.view().Turns(q)
+}
+
+// forgetStray has the ledger forget a scope that is of no budget any more: the
+// question about it had it tracked again.
+func (s *shelf) forgetStray(scope *usage.Scope) {
+	if _, ok := s.scopes[scope]; !ok {
+		s.ledger.Forget(scope)
+	}
 }
 
 // policed reports whether policies are asked about tasks with these labels.

@@ -79,7 +79,8 @@ func (d *desk) Do(f func(usage.Ledger)) {
 func (d *desk) keep() error {
 	uid, now := d.request.task.UID, d.request.now
 	entered, ok := d.ledger.Held(uid)
-	if known, had := d.holds[uid]; !ok || !entered.Live(now) || had && known.hold.Live(now) {
+	known, had := d.holds[uid]
+	if !ok || !entered.Live(now) || had && known.hold.Live(now) {
 		return nil
 	}
 	hold, faults := budget.HoldFrom(budget.NewTaskHold(entered, d.request.ref)) // as it will be stored
@@ -90,6 +91,10 @@ func (d *desk) keep() error {
 		return err
 	}
 	d.hold = &hold
+	d.enter()
 	d.holds[uid] = &holding{hold: hold, task: d.request.ref}
+	if had && known.stored {
+		d.holds[uid].before, d.holds[uid].version = known, known.version
+	}
 	return nil
 }

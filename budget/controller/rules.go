@@ -9,6 +9,7 @@ import (
 
 	"github.com/bursar-dev/bursar/budget"
 	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
+	"github.com/bursar-dev/bursar/usage"
 )
 
 // shelved is a budget as it was compiled.
@@ -27,6 +28,7 @@ func (s *shelf) setBudget(tb *budgetv1alpha1.TaskBudget) bool {
 	rule, _ := budget.Compile(tb, s.compile...) // a fault is in the rule
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.enter()
 	if known, ok := s.budgets[tb.Name]; ok {
 		s.ledger.Forget(known.rule.Scope())
 	}
@@ -50,8 +52,10 @@ func (s *shelf) dropBudget(name string) bool {
 
 func (s *shelf) arrange() {
 	rules := make([]*budget.Rule, 0, len(s.budgets))
+	s.scopes = make(map[*usage.Scope]struct{}, len(s.budgets))
 	for _, b := range s.budgets {
 		rules = append(rules, b.rule)
+		s.scopes[b.rule.Scope()] = struct{}{}
 	}
 	slices.SortFunc(rules, func(a, b *budget.Rule) int { return strings.Compare(a.Name().Name, b.Name().Name) })
 	s.rules.Store(&rules)
@@ -82,6 +86,11 @@ func (s *shelf) all() []*budget.Rule {
 func (s *shelf) rule(tb *budgetv1alpha1.TaskBudget) *budget.Rule {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.current(tb)
+}
+
+// current is rule on a shelf that is locked.
+func (s *shelf) current(tb *budgetv1alpha1.TaskBudget) *budget.Rule {
 	known, ok := s.budgets[tb.Name]
 	if !ok || known.uid != tb.UID || known.generation != tb.Generation {
 		return nil

@@ -32,8 +32,15 @@ type shelf struct {
 	// moves counts the changes of rules, records and holds, and looks how often
 	// those that wait were looked at.
 	moves, looks uint64
-	// caughtUp is the claim up to which all holds are known, under [Fenced].
-	caughtUp types.UID
+	// caughtUp is the claim up to which all holds are known, under [Fenced], and
+	// ahead are the later ones that are known.
+	caughtUp place
+	ahead    map[int64]struct{}
+	// scopes are those of the budgets.
+	scopes map[*usage.Scope]struct{}
+	// keeper is the book, which keeps the shelf unless it is empty.
+	keeper *Book
+	kept   bool
 }
 
 // holding is a hold that counts, or will count as soon as its record is gone.
@@ -44,8 +51,11 @@ type holding struct {
 	// then it may or may not be.
 	stored  bool
 	version string // resourceVersion of the TaskHold
-	// watched says that the watch has delivered the TaskHold.
-	watched bool
+	// place is that of the claim as which it was admitted, under [Fenced].
+	place place
+	// before is the stored hold, expired by then, whose place in memory it has
+	// taken.
+	before *holding
 	// vanished says that the TaskHold was deleted. The hold counts all the same
 	// until it is known whether a record has taken its place.
 	vanished bool
@@ -60,6 +70,7 @@ func newShelf(namespace string, compile []budget.CompileOption) *shelf {
 		holds:     map[types.UID]*holding{},
 		unread:    map[string]labels.Set{},
 		waiting:   map[waiterKey]*waiter{},
+		ahead:     map[int64]struct{}{},
 	}
 }
 
@@ -69,6 +80,7 @@ func (s *shelf) setRecord(tr *budgetv1alpha1.TaskRecord) {
 	record, faults := budget.RecordFrom(tr)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.enter()
 	s.moves++
 	key := "TaskRecord " + tr.Name
 	if len(faults) > 0 {
@@ -97,6 +109,7 @@ func (s *shelf) setHold(th *budgetv1alpha1.TaskHold) {
 	hold, faults := budget.HoldFrom(th)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.enter()
 	s.moves++
 	key := "TaskHold " + th.Name
 	if len(faults) > 0 {
@@ -105,23 +118,14 @@ func (s *shelf) setHold(th *budgetv1alpha1.TaskHold) {
 	}
 	delete(s.unread, key)
 	known, ok := s.holds[hold.UID]
-	if ok && newer(known.version, th.ResourceVersion) {
-		return
+	if ok && (newer(known.version, th.ResourceVersion) || known.before != nil && known.version == th.ResourceVersion) {
+		return // it is no news
 	}
 	if err := s.ledger.Renew(hold); err != nil {
 		s.unread[key] = labels.Set(hold.Labels)
 		return
 	}
-	s.holds[hold.UID] = &holding{hold: hold, task: taskOf(th), stored: true, version: th.ResourceVersion, watched: ok && known.watched}
-}
-
-// watchedHold notes that the watch has delivered a hold.
-func (s *shelf) watchedHold(uid types.UID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if known, ok := s.holds[uid]; ok {
-		known.watched = true
-	}
+	s.holds[hold.UID] = &holding{hold: hold, task: taskOf(th), stored: true, version: th.ResourceVersion, place: placeOf(th)}
 }
 
 // newer reports whether a known version comes after another one.

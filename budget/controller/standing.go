@@ -23,10 +23,19 @@ type standing struct {
 	next   time.Time // zero if time alone changes nothing
 }
 
-// stand looks at a rule.
-func (s *shelf) stand(r *budget.Rule, now time.Time) standing {
+// stand looks at the rule of a budget as it is in a generation: nil if that is
+// not the one that is known.
+func (s *shelf) stand(tb *budgetv1alpha1.TaskBudget, now time.Time) (*budget.Rule, standing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r := s.current(tb)
+	if r == nil {
+		return nil, standing{}
+	}
+	return r, s.standingOf(r, now)
+}
+
+func (s *shelf) standingOf(r *budget.Rule, now time.Time) standing {
 	stands := standing{}
 	var taken []budget.Observation
 	for _, group := range s.groups(r) {

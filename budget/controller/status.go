@@ -49,12 +49,11 @@ func (k *statusKeeper) Reconcile(ctx context.Context, key reconcile.Request) (re
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	s := k.book.shelf(key.Namespace)
-	rule := s.rule(tb)
+	now := k.book.options.Clock.Now()
+	rule, stands := s.stand(tb, now)
 	if rule == nil || !tb.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil // an event that brings the rule, or ends the budget, is on its way
 	}
-	now := k.book.options.Clock.Now()
-	stands := s.stand(rule, now)
 	k.book.statusTimes.at(key, stands.next)
 	k.book.tell.budget(tb, rule, &stands.observation)
 	k.book.tell.size(s)

@@ -202,6 +202,13 @@ func (t *teller) forgetBudget(namespace, name string) {
 	}
 }
 
+// forgetNamespace takes a namespace out of the metrics of what is in memory.
+func (t *teller) forgetNamespace(namespace string) {
+	labels := prometheus.Labels{"namespace": namespace}
+	t.metrics.ledger.DeletePartialMatch(labels)
+	t.metrics.waiting.DeletePartialMatch(labels)
+}
+
 // size shows how much is in memory for a namespace.
 func (t *teller) size(s *shelf) {
 	records, holds := s.ledger.Len()

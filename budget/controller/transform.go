@@ -25,7 +25,8 @@ func CacheObjects() map[client.Object]cache.ByObject {
 }
 
 // Strip is a cache transform that takes out of records and holds what nobody
-// reads from the cache: managed fields, annotations, the labels that repeat the
+// reads from the cache: managed fields, annotations but the one by which the
+// replicas tell admissions apart, the labels that repeat the
 // snapshot, and the problems that a record explains itself with. It leaves every
 // other object as it is.
 func Strip() toolscache.TransformFunc {
@@ -42,5 +43,9 @@ func Strip() toolscache.TransformFunc {
 }
 
 func stripMeta(m *metav1.ObjectMeta) {
+	place, ok := m.Annotations[placeAnnotation]
 	m.ManagedFields, m.Annotations, m.Labels, m.OwnerReferences, m.Finalizers = nil, nil, nil, nil, nil
+	if ok {
+		m.Annotations = map[string]string{placeAnnotation: place}
+	}
 }

@@ -34,6 +34,7 @@ func (s *shelf) await(r *request, d *budget.Decision, from *inbox) (moves uint64
 	defer s.mu.Unlock()
 	w, ok := s.waiting[r.task.UID]
 	if !ok {
+		s.enter()
 		w = &waiter{since: d.At}
 		s.waiting[r.task.UID] = w
 	}

@@ -74,12 +74,17 @@ func (w *waker) look(ctx context.Context) {
 	w.stirred = map[string]struct{}{}
 	w.mu.Unlock()
 	if !w.book.Ready() {
+		for namespace := range stirred {
+			w.book.tidy(w.book.shelf(namespace))
+		}
 		return // whoever makes it ready stirs all
 	}
 	now := w.book.options.Clock.Now()
 	for namespace := range stirred {
-		next, all := w.book.shelf(namespace).wake(ctx, w.book.reviewer, now)
+		s := w.book.shelf(namespace)
+		next, all := s.wake(ctx, w.book.reviewer, now)
 		w.book.wakeTimes.at(wakeKey(namespace), next)
+		w.book.tidy(s)
 		if !all {
 			w.stir(namespace)
 		}
@@ -89,15 +94,4 @@ func (w *waker) look(ctx context.Context) {
 // wakeKey is a namespace as the key of a timetable.
 func wakeKey(namespace string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace}}
-}
-
-// all lists the shelves.
-func (b *Book) all() []*shelf {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	list := make([]*shelf, 0, len(b.shelves))
-	for _, s := range b.shelves {
-		list = append(list, s)
-	}
-	return list
 }
