@@ -119,6 +119,8 @@ func (s *scene) replica() *rival {
 	h := &bound[*job]{book: b, gvk: budgetv1alpha1.GroupVersion.WithKind("TaskBudget")}
 	h.New = func() *job { return &job{} }
 	h.Conditions = func(task *job) *[]metav1.Condition { return &task.Status.Conditions }
+	h.conditions, err = h.Host.conditions()
+	s.must(err)
 	h.Estimate = func(*job) usage.Amounts { return usage.Amounts{usage.CostUSD: usage.USD} }
 	b.hosts[h.gvk.GroupKind()] = h.exists
 	b.shelf(team).setBudget(daily(1))
