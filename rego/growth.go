@@ -47,7 +47,7 @@ func checkGrowth(c *ast.Compiler) *ast.Error {
 }
 
 // ownGrowth counts the variables and references that a rule puts into lists,
-// sets and objects.
+// sets and objects, one beside the other or one into the next.
 func ownGrowth(rule *ast.Rule) int {
 	n := 0
 	count := func(t *ast.Term) {
@@ -69,5 +69,39 @@ func ownGrowth(rule *ast.Rule) int {
 		}
 		return false
 	})
-	return max(n, 1)
+	return max(n, localGrowth(rule))
+}
+
+// localGrowth is how many times a value stands within a variable of a rule,
+// through the variables that the rule puts into others.
+func localGrowth(rule *ast.Rule) int {
+	grown, most := map[ast.Var]int{}, 1
+	within := func(t *ast.Term) int {
+		sum := 0
+		ast.WalkVars(t, func(v ast.Var) bool {
+			sum = min(sum+max(1, grown[v]), maxGrowth+1)
+			return false
+		})
+		return sum
+	}
+	for changed := true; changed && most <= maxGrowth; {
+		changed = false
+		note := func(to, from *ast.Term) {
+			v, ok := to.Value.(ast.Var)
+			if !ok {
+				return
+			}
+			if g := within(from); g > max(1, grown[v]) {
+				grown[v], most, changed = g, max(most, g), true
+			}
+		}
+		ast.WalkExprs(rule, func(e *ast.Expr) bool {
+			if e.IsAssignment() || e.IsEquality() {
+				note(e.Operand(0), e.Operand(1))
+				note(e.Operand(1), e.Operand(0))
+			}
+			return false
+		})
+	}
+	return most
 }
