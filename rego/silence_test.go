@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bursar-dev/bursar/rego"
 )
@@ -154,7 +153,7 @@ func TestTheCheckOfSilenceIsBounded(t *testing.T) {
 		fmt.Fprintf(&lists, "x%d := concat(\"\", [x%d, x%d])\n", i+1, i, i)
 		fmt.Fprintf(&keys, "x%d := object.get(input.facts[x%d], input.facts[x%d], x%d)\ny%d := input.facts[y%d][y%d]\n", i+1, i, i, i, i+1, i, i)
 	}
-	for i := range 400 {
+	for i := range 100 {
 		fmt.Fprintf(&funcs, "deny contains input.task.labels.team if { not input.task.labels.a%d; input.task.attempt > %d }\n", i, i)
 	}
 	for name, rules := range map[string]string{
@@ -163,10 +162,9 @@ func TestTheCheckOfSilenceIsBounded(t *testing.T) {
 		"many rules":     funcs.String(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
-			_, err := rego.CompileUntried(map[string]string{"p.rego": "package bursar.p\n" + rules}, rego.Options{})
-			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("%s: %v", took, err)
+			// What matters is that it ends: each of these once doubled at each step.
+			if _, err := rego.CompileUntried(map[string]string{"p.rego": "package bursar.p\n" + rules}, rego.Options{}); err == nil {
+				t.Error("it was loaded")
 			}
 		})
 	}
