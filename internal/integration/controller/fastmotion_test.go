@@ -73,7 +73,7 @@ func TestA2_A13_A18_DaysInFastMotion(t *testing.T) {
 		w.awaitRecord(task)
 		before = task
 	}
-	if n := r.metric(t, "bursar_admissions_total", "admitted"); n != days {
-		t.Errorf("%v admissions, want %d", n, days)
+	if n := r.metric(t, "bursar_admissions_total", "admitted"); n < days { // more where a task was asked about again
+		t.Errorf("%v answers that admit, want %d", n, days)
 	}
 }
