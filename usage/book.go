@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"errors"
 	"hash/maphash"
 	"slices"
 
@@ -46,11 +47,29 @@ func newBook() *book {
 }
 
 // Add implements [Ledger].
-func (b *book) Add(r Record) error { return b.add(&r) }
+func (b *book) Add(r Record) error { return b.add(&r, b.hash(r.UID)) }
 
-// add is Add without a copy of the record.
-func (b *book) add(r *Record) error {
-	uid := b.hash(r.UID)
+// addAll adds records one by one, some at a time.
+func (b *book) addAll(records []Record) error {
+	var found faults
+	var uids [lookAhead]uint64
+	for some := range slices.Chunk(records, lookAhead) {
+		for i := range some {
+			uids[i] = b.hash(some[i].UID)
+		}
+		b.records.warm(uids[:len(some)])
+		for i := range some {
+			found.note(b.add(&some[i], uids[i]))
+		}
+	}
+	return errors.Join(found...)
+}
+
+// lookAhead is for how many records addAll fetches the slots in one go.
+const lookAhead = 32
+
+// add is Add without a copy of the record; uid is the hash of its UID.
+func (b *book) add(r *Record, uid uint64) error {
 	slot := b.records.look(uid)
 	if !b.read(r) {
 		return validateRecord(r)

@@ -30,6 +30,7 @@ type counter struct {
 	group   string
 	classes int       // that have this counter
 	buckets []*bucket // of a period with fixed windows, in the order of time
+	recent  *bucket   // the one that was charged last, if it is still there
 	records timeline  // of a period without
 	holds   timeline  // by expiry
 	uses    uses      // of a period that opens at its first use
@@ -133,27 +134,35 @@ func (c *counter) add(it *item, sign int64) {
 }
 
 func (c *counter) addToBucket(it *item, sign int64) {
-	i, err := c.openBucket(it.at())
-	if err != nil {
-		return // outside the period's life
+	at := it.at()
+	b := c.recent
+	if b == nil || !b.has(at) {
+		if b = c.openBucket(at); b == nil {
+			return // outside the period's life
+		}
+		c.recent = b
 	}
-	b := c.buckets[i]
 	c.account.charge(b.total, it, sign)
 	if b.items += int(sign); b.items == 0 {
+		c.recent = nil
+		i := c.search(at)
 		c.buckets = slices.Delete(c.buckets, i, i+1)
 	}
 }
 
-// openBucket gives the index of the bucket of an instant, made new if it has
-// none.
-func (c *counter) openBucket(at instant) (int, error) {
+// has reports whether an instant lies in the window of b.
+func (b *bucket) has(at instant) bool { return !at.before(b.start) && at.before(b.end) }
+
+// openBucket gives the bucket of an instant, made new if there is none; nil
+// outside the period's life.
+func (c *counter) openBucket(at instant) *bucket {
 	i := c.search(at)
-	if i < len(c.buckets) && !at.before(c.buckets[i].start) {
-		return i, nil
+	if i < len(c.buckets) && c.buckets[i].has(at) {
+		return c.buckets[i]
 	}
 	window, err := c.account.cursor.At(at.time())
 	if err != nil {
-		return 0, err
+		return nil
 	}
 	b := &bucket{start: minInstant, end: maxInstant, window: window, total: make([]cell, len(c.account.meters))}
 	if !window.Start.IsZero() {
@@ -163,7 +172,7 @@ func (c *counter) openBucket(at instant) (int, error) {
 		b.end = instantOf(window.End)
 	}
 	c.buckets = slices.Insert(c.buckets, i, b)
-	return i, nil
+	return b
 }
 
 // bucketAt gives the bucket of an instant, nil if it has none.

@@ -35,5 +35,5 @@
 //
 // It decides nothing (package budget does), reads no clock, and knows neither
 // clients nor files. It does not store anything: the records themselves are the
-// durable form, and a ledger is filled from them.
+// durable form, and a ledger is filled from them, with [Memory.AddAll] at once.
 package usage

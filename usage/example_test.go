@@ -155,3 +155,18 @@ func ExampleMemory() {
 	// u1 used 0.25 held 0.1 [2026-03-28T23:00:00Z, 2026-03-29T22:00:00Z) <nil>
 	// u2 used 0 held 0 [2026-03-28T23:00:00Z, 2026-03-29T22:00:00Z) <nil>
 }
+
+// A controller that starts fills its ledger from the records that are stored.
+func ExampleMemory_AddAll() {
+	now := time.Date(2026, time.March, 29, 12, 0, 0, 0, time.UTC)
+	ledger := usage.NewMemory()
+	err := ledger.AddAll([]usage.Record{
+		{Task: usage.Task{UID: "a", Namespace: "team-a", Name: "review"}, Phase: usage.Succeeded, CompletionTime: now},
+		{Task: usage.Task{UID: "b", Namespace: "team-a", Name: "triage"}, Phase: usage.Succeeded}, // completed when?
+		{Task: usage.Task{UID: "c", Namespace: "team-a", Name: "deploy"}, Phase: usage.Failed, CompletionTime: now},
+	})
+	records, _ := ledger.Len()
+	fmt.Println(records, "records;", err)
+	// Output:
+	// 2 records; record of task team-a/triage (uid "b"): completionTime: required
+}

@@ -6,9 +6,10 @@ import "k8s.io/apimachinery/pkg/types"
 // addressing, probed slot by slot. Where a map looks into three places of a
 // large memory to learn that a UID is new and to enter it, this looks into one.
 type recordIndex struct {
-	items *itemPool
-	slots []indexSlot // as many as a power of two
-	count int
+	items  *itemPool
+	slots  []indexSlot // as many as a power of two
+	count  int
+	warmed uint32 // means nothing, see warm
 }
 
 type indexSlot struct {
@@ -33,6 +34,14 @@ func (x *recordIndex) look(hash uint64) indexSlot {
 		return indexSlot{}
 	}
 	return x.slots[x.home(uint32(hash))] //nolint:gosec // its lower half
+}
+
+// warm reads the slots in which hashes are looked for first, all at once: none
+// of these reads waits for another, as those of one record after the other do.
+func (x *recordIndex) warm(hashes []uint64) {
+	for _, hash := range hashes {
+		x.warmed ^= x.look(hash).hash // so that it is read
+	}
 }
 
 // findFrom is find with what look has read.

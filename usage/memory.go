@@ -57,7 +57,17 @@ func (m *Memory) Do(f func(Ledger)) {
 func (m *Memory) Add(r Record) error {
 	m.lock()
 	defer m.mu.Unlock()
-	return m.book.add(&r)
+	return m.book.Add(r)
+}
+
+// AddAll adds records as [Memory.Add] does one by one, in less time: it is for
+// whoever fills a ledger from a list, when a controller starts. A record that
+// can't be added keeps no other from it; the error joins what Add says of each
+// such record, in the order of the list.
+func (m *Memory) AddAll(records []Record) error {
+	m.lock()
+	defer m.mu.Unlock()
+	return m.book.addAll(records)
 }
 
 // Recorded implements [Ledger].

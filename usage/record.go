@@ -183,21 +183,23 @@ func openedAt(r *Record) time.Time {
 
 // digestOf is a hash of what Equal compares beside the UID, the namespace and
 // the labels, which an item knows. It is cheaper to keep than the record.
+//
+// It is a sum of mixed terms, each of which says where it stands: what is empty
+// adds nothing, and none waits for another.
 func digestOf(seed maphash.Seed, r *Record, figures []itemFigure) uint64 {
 	h := uint64(len(figures))
-	for _, f := range figures { // a sum, since a map has no order
+	for _, f := range figures {
 		h += mix(mix(uint64(f.meter)<<16|uint64(f.code)<<8|uint64(uint8(f.sign))) + uint64(f.amount)) //nolint:gosec // only the bits matter
 	}
-	for _, s := range [...]string{
+	for i, s := range [...]string{
 		r.Name, r.APIVersion, r.Kind, r.Type, r.Model, string(r.Phase), string(r.Corrects), r.Reason,
 	} {
-		if s != "" { // "" has its place all the same: h is mixed
-			h += maphash.String(seed, s)
+		if s != "" {
+			h += mix(maphash.String(seed, s) + uint64(i))
 		}
-		h = mix(h)
 	}
-	for _, t := range [...]time.Time{r.AdmittedAt, r.StartTime, r.CompletionTime} {
-		h = mix(h + uint64(t.Unix())) //nolint:gosec // only the bits matter
+	for i, t := range [...]time.Time{r.AdmittedAt, r.StartTime, r.CompletionTime} {
+		h += mix(mix(uint64(i)) + uint64(t.Unix())) //nolint:gosec // only the bits matter
 	}
 	return h
 }
