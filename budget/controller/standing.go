@@ -20,7 +20,11 @@ type standing struct {
 	// them. None without groupBy.
 	groups int
 	top    []budget.Observation
-	next   time.Time // zero if time alone changes nothing
+	// alerts are the groups whose thresholds may have to be told or forgotten.
+	// None without groupBy.
+	alerts  []budget.Observation
+	grouped bool      // the budget has groupBy
+	next    time.Time // zero if time alone changes nothing
 }
 
 // stand looks at the rule of a budget as it is in a generation: nil if that is
@@ -32,25 +36,31 @@ func (s *shelf) stand(tb *budgetv1alpha1.TaskBudget, now time.Time) (*budget.Rul
 	if r == nil {
 		return nil, standing{}
 	}
-	return r, s.standingOf(r, now)
+	return r, s.standingOf(r, tb.Status.GroupThresholds, now)
 }
 
-func (s *shelf) standingOf(r *budget.Rule, now time.Time) standing {
-	stands := standing{}
+// standingOf looks at every group of a rule. told are those of which thresholds
+// were told.
+func (s *shelf) standingOf(r *budget.Rule, told []budgetv1alpha1.GroupThresholds, now time.Time) standing {
+	stands := standing{grouped: r.Scope() != nil && len(r.Scope().GroupBy) > 0}
+	known := byGroup(told)
 	var taken []budget.Observation
-	for _, group := range s.groups(r) {
+	for _, group := range s.groups(r, told) {
 		var labels map[string]string
 		if scope := r.Scope(); scope != nil {
 			labels = scope.GroupLabels(group)
 		}
 		o := budget.Observe(r, s.view(), labels, now)
 		stands.next = earliest(stands.next, s.turn(r, labels, &o, now))
-		if o.Fault != nil || o.Outside != "" || len(r.Scope().GroupBy) == 0 {
+		if o.Fault != nil || o.Outside != "" || !stands.grouped {
 			stands.observation = o
 			return stands // alike for every group
 		}
 		if takes(&o) {
 			taken = append(taken, o)
+		}
+		if _, ok := known[o.Group]; ok || len(o.Reached) > 0 {
+			stands.alerts = append(stands.alerts, o)
 		}
 	}
 	slices.SortStableFunc(taken, func(a, b budget.Observation) int {
@@ -67,14 +77,23 @@ func (s *shelf) standingOf(r *budget.Rule, now time.Time) standing {
 	return stands
 }
 
-// groups are those that the ledger knows of a rule, and at least one.
-func (s *shelf) groups(r *budget.Rule) []string {
-	if r.Scope() != nil {
-		if known := s.ledger.Groups(r.Scope()); len(known) > 0 {
-			return known
+// groups are those that the ledger knows of a rule and those of which thresholds
+// were told, sorted, and at least one.
+func (s *shelf) groups(r *budget.Rule, told []budgetv1alpha1.GroupThresholds) []string {
+	var known []string
+	if scope := r.Scope(); scope != nil {
+		known = s.ledger.Groups(scope)
+		for i := range told {
+			if name := scope.Group(scope.GroupLabels(told[i].Group)); name == told[i].Group { // not of another groupBy
+				known = append(known, name)
+			}
 		}
 	}
-	return []string{""}
+	if len(known) == 0 {
+		return []string{""}
+	}
+	slices.Sort(known)
+	return slices.Compact(known)
 }
 
 // takes reports whether a group has used, or holds, anything.

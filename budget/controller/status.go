@@ -80,13 +80,9 @@ func (k *statusKeeper) write(ctx context.Context, key reconcile.Request, tb *bud
 		return reconcile.Result{}, fmt.Errorf("write the status of TaskBudget %s: %w", key.NamespacedName, err)
 	}
 	k.note(key)
-	for _, threshold := range news {
-		note := fmt.Sprintf("%d%% of the limit are used or held, the threshold is %d%%.", s.observation.Percent, threshold)
-		if s.observation.Group != "" {
-			note = fmt.Sprintf("Group %s: %s", s.observation.Group, note)
-		}
+	for _, note := range news {
 		k.book.tell.event(tb, corev1.EventTypeWarning, EventThreshold, "Observe", note)
-		log.FromContext(ctx).Info("Budget has reached a threshold", "threshold", threshold, "percent", s.observation.Percent)
+		log.FromContext(ctx).Info("Budget has reached a threshold", "note", note)
 	}
 	return reconcile.Result{}, nil
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/bursar-dev/bursar/usage"
 )
 
-// statusOf is the status that a budget should have, and the thresholds that are
-// to be told once it is written. old is only read.
-func statusOf(old *budgetv1alpha1.TaskBudget, s *standing, now time.Time) (budgetv1alpha1.TaskBudgetStatus, []int32) {
+// statusOf is the status that a budget should have, and what of thresholds is to
+// be told once it is written. old is only read.
+func statusOf(old *budgetv1alpha1.TaskBudget, s *standing, now time.Time) (budgetv1alpha1.TaskBudgetStatus, []string) {
 	o := &s.observation
 	status := *old.Status.DeepCopy()
 	status.ObservedGeneration = old.Generation
@@ -23,8 +23,7 @@ func statusOf(old *budgetv1alpha1.TaskBudget, s *standing, now time.Time) (budge
 	if o.Fault != nil {
 		return status, nil // the last figures stay, beside the reason why there are no newer ones
 	}
-	news, told := o.Fire(old.Status.ThresholdsReached, timeOf(old.Status.PeriodStart))
-	status.ThresholdsReached = told
+	news := fire(&status, s)
 	status.PeriodStart, status.PeriodEnd = bounds(o)
 	status.Used, status.Held = manifest(o.Used), manifest(o.Held)
 	status.Group, status.Percent, status.UnknownRecords = o.Group, &o.Percent, o.Unknown
@@ -125,7 +124,7 @@ func manifest(a usage.Amounts) *budgetv1alpha1.Amounts {
 }
 
 // urgent reports whether a status tells more than newer figures.
-func urgent(old, status *budgetv1alpha1.TaskBudgetStatus, news []int32) bool {
+func urgent(old, status *budgetv1alpha1.TaskBudgetStatus, news []string) bool {
 	degraded := func(s *budgetv1alpha1.TaskBudgetStatus) string {
 		if c := meta.FindStatusCondition(s.Conditions, budget.ConditionDegraded); c != nil {
 			return string(c.Status) + c.Reason

@@ -89,7 +89,8 @@ type TaskBudgetSpec struct {
 	// +optional
 	DefaultEstimate *Amounts `json:"defaultEstimate,omitempty"`
 	// thresholds are percentages of the limit; each is told once per window
-	// when used and held together reach it.
+	// when used and held together reach it, of a budget with groupBy once for
+	// each group.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
@@ -196,11 +197,19 @@ type TaskBudgetStatus struct {
 	// unknownRecords counts the records of the window with unknown usage.
 	// +optional
 	UnknownRecords int64 `json:"unknownRecords,omitempty"`
-	// thresholdsReached are the thresholds that were told in this window: each
-	// once, for the first group that has reached it.
+	// thresholdsReached are the thresholds that were told in this window, of a
+	// budget with groupBy those that were told of the group named in group.
 	// +optional
 	// +listType=set
 	ThresholdsReached []int32 `json:"thresholdsReached,omitempty"`
+	// groupThresholds are the thresholds that were told of each group in its
+	// current window, at most 100 groups. While there are 100, no other group is
+	// told; one that is left or whose window has ended makes room.
+	// +optional
+	// +listType=map
+	// +listMapKey=group
+	// +kubebuilder:validation:MaxItems=100
+	GroupThresholds []GroupThresholds `json:"groupThresholds,omitempty"`
 	// conditions: Degraded says that the budget can't be evaluated and refuses
 	// all tasks that it may be for.
 	// +optional
@@ -229,6 +238,23 @@ type GroupStatus struct {
 	// periodEnd is the end of the group's current window; absent if unbounded.
 	// +optional
 	PeriodEnd *metav1.Time `json:"periodEnd,omitempty"`
+}
+
+// MaxGroupThresholds is the greatest number of groups whose thresholds a status
+// keeps.
+const MaxGroupThresholds = 100
+
+// GroupThresholds are the thresholds that were told of one group.
+type GroupThresholds struct {
+	// group is the name of the group, such as user=ada.
+	Group string `json:"group"`
+	// periodStart is the start of the window that they were told in; absent
+	// where windows have none.
+	// +optional
+	PeriodStart *metav1.Time `json:"periodStart,omitempty"`
+	// reached are the thresholds, in rising order.
+	// +listType=set
+	Reached []int32 `json:"reached"`
 }
 
 // StatusDisplay holds figures as people read them.

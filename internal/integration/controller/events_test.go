@@ -3,6 +3,8 @@ package controller_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -32,6 +34,11 @@ func (e *events) all() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]string(nil), e.list...)
+}
+
+// containing gives the events that contain a word.
+func (e *events) containing(word string) []string {
+	return slices.DeleteFunc(e.all(), func(event string) bool { return !strings.Contains(event, word) })
 }
 
 func asJSON(v any) string {

@@ -99,14 +99,8 @@ func TestA13_NothingIsWrittenWhereNothingChanges(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{}, m.seen()); diff != "" {
 		t.Error(diff)
 	}
-	told := 0
-	for _, event := range r.events.all() {
-		if strings.Contains(event, "BudgetThreshold") {
-			told++
-		}
-	}
-	if told != 5 {
-		t.Errorf("%d threshold events, want one for each of 5 budgets: %v", told, r.events.all())
+	if told := r.events.containing("BudgetThreshold"); len(told) != 5 {
+		t.Errorf("%d threshold events, want one for each of 5 budgets: %v", len(told), told)
 	}
 	if s := w.awaitStatus("unused", "is written", func(s budgetv1alpha1.TaskBudgetStatus) bool { return s.ObservedGeneration == 1 }); s.PeriodStart != nil {
 		t.Errorf("a window that has not opened starts at %v", s.PeriodStart)
