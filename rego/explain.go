@@ -34,15 +34,6 @@ func (l *loader) ruleSources(e *entry) []ruleSource {
 	return out
 }
 
-// RuleNames lists the rules of the policy's sets as set@file:line.
-func (h *Hook) RuleNames() []string {
-	names := make([]string, len(h.rules))
-	for i, r := range h.rules {
-		names[i] = r.name()
-	}
-	return names
-}
-
 func (r ruleSource) name() string { return fmt.Sprintf("%s@%s:%d", r.set, r.file, r.line) }
 
 // Explain evaluates under a tracer: which rules matched, and for the others

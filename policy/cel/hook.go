@@ -46,15 +46,6 @@ func (h *Hook) Name() string { return h.name }
 // Revision is a hash of the policy's text, parameters and engine.
 func (h *Hook) Revision() string { return h.revision }
 
-// RuleNames lists the rules in the order of the file.
-func (h *Hook) RuleNames() []string {
-	names := make([]string, len(h.rules))
-	for i := range h.rules {
-		names[i] = h.rules[i].name
-	}
-	return names
-}
-
 // expressions lists all expressions of the policy.
 func (h *Hook) expressions() []*expression {
 	all := append([]*expression(nil), h.variables...)
