@@ -79,14 +79,14 @@ func merge(doc, change map[string]any) error {
 func putPath(doc map[string]any, key string, value any) error {
 	path := strings.Split(key, ".")
 	if path[0] != "budget" {
-		return put(doc, path[0], path[1:], value)
+		return put(doc, "", path[0], path[1:], value)
 	}
 	first, err := firstBudget(doc)
 	if err != nil {
 		return err
 	}
 	if len(path) > 1 {
-		return put(first, path[1], path[2:], value)
+		return put(first, "budget", path[1], path[2:], value)
 	}
 	whole, ok := value.(map[string]any)
 	if !ok {
@@ -107,10 +107,13 @@ func firstBudget(doc map[string]any) (map[string]any, error) {
 	return first, nil
 }
 
-// put sets a value at a key and the path below it; maps are merged, and nil
-// removes the key.
-func put(doc map[string]any, key string, below []string, value any) error {
-	if advice := derived(key); advice != "" {
+// named are the maps whose keys are names, which may be those of fields.
+var named = map[string]bool{"labels": true, "annotations": true, "facts": true, "meters": true}
+
+// put sets a value at a key of the map called parent and the path below it; maps
+// are merged, and nil removes the key.
+func put(doc map[string]any, parent, key string, below []string, value any) error {
+	if advice := derived(key); advice != "" && !named[parent] {
 		return fmt.Errorf("%s is computed: %s", key, advice)
 	}
 	inner, isMap := doc[key].(map[string]any)
@@ -122,10 +125,10 @@ func put(doc map[string]any, key string, below []string, value any) error {
 			inner = map[string]any{}
 			doc[key] = inner
 		}
-		return put(inner, below[0], below[1:], value)
+		return put(inner, key, below[0], below[1:], value)
 	}
 	if whole, both := value.(map[string]any); both && isMap {
-		return putAll(inner, whole)
+		return putAll(inner, key, whole)
 	}
 	if value == nil {
 		delete(doc, key)
@@ -138,9 +141,9 @@ func put(doc map[string]any, key string, below []string, value any) error {
 	return nil
 }
 
-func putAll(doc, values map[string]any) error {
+func putAll(doc map[string]any, parent string, values map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		if err := put(doc, key, nil, values[key]); err != nil {
+		if err := put(doc, parent, key, nil, values[key]); err != nil {
 			return err
 		}
 	}

@@ -88,6 +88,12 @@ func TestBadSuitesFail(t *testing.T) {
 		"a field of another type":   {head + "cases:\n- {name: a, set: {task.attempt: x}}\n", "set: task.attempt: want a whole number, have a string"},
 		"a figure that is computed": {head + "cases:\n- {name: a, set: {budget.cost.usedPermille: 900}}\n", "set budget.cost.usedPermille: usedPermille is computed: set limit and used"},
 		"a computed one in a map":   {head + "cases:\n- {name: a, set: {estimate: {totalTokens: 9}}}\n", "set estimate: totalTokens is computed: set inputTokens and outputTokens"},
+		"the version":               {head + "cases:\n- {name: a, set: {version: v2}}\n", "set version: version is computed: leave it out"},
+		"the instant as a number":   {head + "cases:\n- {name: a, set: {nowUnixMs: 5}}\n", "set nowUnixMs: nowUnixMs is computed: set now"},
+		"the share of a period":     {head + "cases:\n- {name: a, set: {budget.period.elapsedPermille: 5}}\n", "elapsedPermille is computed: set now, or the period's startUnixMs and endUnixMs"},
+		"what remains":              {head + "cases:\n- {name: a, set: {budget: {cost: {remaining: 5}}}}\n", "remaining is computed: set limit, used and held"},
+		"what a meter is used by":   {head + "cases:\n- {name: a, set: {budget.meters: {gpu: {limit: 5}}, budget.meters.gpu.usedPermille: 5}}\n", "usedPermille is computed: set limit and used"},
+		"a first budget of text":    {head + "base: {budgets: [x]}\ncases:\n- {name: a, set: {budget.name: y}}\n", "the first of budgets is not a map"},
 		"an instant that is none":   {head + "cases:\n- {name: a, set: {now: yesterday}}\n", "set: now: want an instant, as in 2026-03-02T12:00:00Z"},
 		"a budget that is no map":   {head + "cases:\n- {name: a, set: {budget: 5}}\n", "set budget: want a map"},
 		"a budget where none is":    {head + "base: {budgets: []}\ncases:\n- {name: a, set: {budget.name: x}}\n", "set budget.name: there are no budgets"},
@@ -149,5 +155,25 @@ func TestApply(t *testing.T) {
 	}
 	if in.Budget.Period.ElapsedPermille != 250 {
 		t.Errorf("period: got %+v", in.Budget.Period)
+	}
+}
+
+// TestNamesMayBeThoseOfFields: a label or a fact is not computed, whatever it is
+// called.
+func TestNamesMayBeThoseOfFields(t *testing.T) {
+	in, err := policytest.Apply(
+		map[string]any{
+			"task.labels":   map[string]any{"version": "2", "remaining": "x"},
+			"budget.meters": map[string]any{"version": map[string]any{"limit": 4, "used": 1}},
+		},
+		map[string]any{"task.annotations.nowUnixMs": "y", "facts.totalTokens": "z", "budget.meters.remaining.limit": 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Task.Labels["version"] != "2" || in.Task.Labels["remaining"] != "x" || in.Task.Annotations["nowUnixMs"] != "y" || in.Facts["totalTokens"] != "z" {
+		t.Errorf("got %v, %v, %v", in.Task.Labels, in.Task.Annotations, in.Facts)
+	}
+	if m := in.Budget.Meters; m["version"].UsedPermille != 250 || m["remaining"].Limit != 3 {
+		t.Errorf("got %v", m)
 	}
 }
