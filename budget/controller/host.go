@@ -88,12 +88,12 @@ func bind[T client.Object](b *Book, h Host[T]) (*bound[T], error) {
 		return nil, fmt.Errorf("bursar: host.New: %w", err)
 	}
 	bound := &bound[T]{Host: h, book: b, gvk: gvk, conditions: conditions}
-	if !b.join(gvk.GroupKind(), bound.exists) {
-		return bound, nil
-	}
 	informer, err := b.mgr.GetCache().GetInformer(context.Background(), h.New(), cache.BlockUntilSynced(false))
 	if err != nil {
-		return nil, fmt.Errorf("bursar: informer of %s: %w", gvk.Kind, err)
+		return nil, fmt.Errorf("bursar: %w", informerFault(gvk, "install its resource definition", err))
+	}
+	if !b.join(gvk.GroupKind(), bound.exists) {
+		return bound, nil
 	}
 	_, err = informer.AddEventHandler(follow(func(client.Object) {}, bound.deleted))
 	return bound, err
