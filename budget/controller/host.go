@@ -31,7 +31,7 @@ type Host[T client.Object] struct {
 	Conditions func(task T) *[]metav1.Condition
 	// OwnConditions is for tasks whose conditions are not of type
 	// metav1.Condition, in place of Conditions: [JobConditions] for Jobs,
-	// [PodConditions] for Pods.
+	// [PodConditions] for Pods, [UnstructuredConditions] for unstructured tasks.
 	OwnConditions OwnConditions[T]
 	// Completion tells of a finished task what it knows: phase, times, results
 	// or reported usage, and who did the work: Task.Type and Task.Model, which
