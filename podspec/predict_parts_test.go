@@ -29,6 +29,12 @@ func TestAPlainClusterAdmitsAndIsKnown(t *testing.T) {
 			t.Errorf("%s: %s, %v, %v", sentence, p.Verdict, p.Findings, p.Caveats)
 		}
 	}
+	for name, want := range map[string]int32{"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000} {
+		p := predict(t, plain, with(main("/ cpu=1"), func(p *corev1.Pod) { p.Spec.PriorityClassName = name }))
+		if got := p.Effective.Spec.Priority; got == nil || *got != want {
+			t.Errorf("a pod of class %s has priority %v, want %d", name, got, want)
+		}
+	}
 	if plain.ServerMinor != podspec.Known(36) {
 		t.Errorf("server %v", plain.ServerMinor)
 	}

@@ -194,7 +194,12 @@ func TestUnstructuredConditionsOfOddTasks(t *testing.T) {
 			t.Errorf("%s: %s", sentence, diff)
 		}
 	}
-	own.Set(&unstructured.Unstructured{}, "BudgetBlocked", &waits)
+	task := &unstructured.Unstructured{}
+	own.Set(task, "BudgetBlocked", &waits)
+	own.Set(task, "BudgetBlocked", nil)
+	if diff := cmp.Diff(map[string]any{"status": map[string]any{}}, task.Object); diff != "" {
+		t.Errorf("where the last one is taken out no list stays: %s", diff)
+	}
 }
 
 func TestPodConditions(t *testing.T) {

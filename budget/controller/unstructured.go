@@ -27,7 +27,7 @@ func UnstructuredConditions() OwnConditions[*unstructured.Unstructured] {
 			return &c
 		},
 		Set: func(task *unstructured.Unstructured, conditionType string, condition *metav1.Condition) {
-			list := slices.Clone(conditionsOf(task)) // copies of the task may share it
+			list := conditionsOf(task)
 			if condition == nil {
 				setConditionsOf(task, slices.DeleteFunc(list, ofType(conditionType)))
 				return
