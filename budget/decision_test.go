@@ -48,6 +48,13 @@ func TestZeroDecisionDenies(t *testing.T) {
 	}
 }
 
+// Who has no namespace is told of none.
+func TestATaskWithoutNamespaceAndRules(t *testing.T) {
+	if got := budget.Admit(budget.Input{Now: noon}).Message(); got != "No budget is for this task." {
+		t.Errorf("message %q", got)
+	}
+}
+
 func TestMessages(t *testing.T) {
 	named := func(name string, change func(*budgetv1alpha1.TaskBudgetSpec)) *budgetv1alpha1.TaskBudget {
 		tb := daily(change)
@@ -60,7 +67,7 @@ func TestMessages(t *testing.T) {
 		want    string
 		reason  string
 	}{
-		"no budget": {want: "No budget is for this task."},
+		"no budget": {want: "No budget is for this task. None of namespace team-a selects it."},
 		"room":      {budgets: []*budgetv1alpha1.TaskBudget{daily(nil)}, want: "Every budget has room."},
 		"spent": {
 			spent: "1.25", budgets: []*budgetv1alpha1.TaskBudget{daily(nil)}, reason: "BudgetExceeded",

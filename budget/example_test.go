@@ -18,13 +18,12 @@ import (
 // teamBudget gives the tasks of team "platform" ten dollars for each day in
 // Havana.
 func teamBudget() *budgetv1alpha1.TaskBudget {
-	limit := resource.MustParse("10")
 	return &budgetv1alpha1.TaskBudget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "agents", Name: "platform-daily"},
 		Spec: budgetv1alpha1.TaskBudgetSpec{
 			TaskSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "platform"}},
 			Period:       budgetv1alpha1.Period{Type: "Daily", Timezone: "America/Havana"},
-			MaxCostUSD:   &limit,
+			MaxCostUSD:   new(resource.MustParse("10")),
 		},
 	}
 }

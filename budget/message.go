@@ -45,6 +45,8 @@ func (d Decision) admission() string {
 	switch {
 	case d.Hold != nil && d.Hold.AdmittedAt.Before(d.At.Truncate(time.Second)): // a stored hold has whole seconds
 		return "Admitted already at " + stamp(d.Hold.AdmittedAt) + "."
+	case len(d.Verdicts) == 0 && d.Task.Namespace != "":
+		return "No budget is for this task. None of namespace " + bounded(d.Task.Namespace, maxValue) + " selects it."
 	case len(d.Verdicts) == 0:
 		return "No budget is for this task."
 	default:

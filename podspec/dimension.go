@@ -31,7 +31,13 @@ type Dimension struct {
 	quantity resource.Quantity
 	field    string
 	source   string
+	// sibling is the field that takes quantities where this one takes MiB: anyField where that is not known, empty where
+	// there is none.
+	sibling string
 }
+
+// anyField stands for the name of a field that a hint cannot know.
+const anyField = "the field for quantities"
 
 // Cores is a number of cpu cores: 2, 0.5. It is taken to the nearest millicore where it is within one part in 10^9 of it
 // and rounded up otherwise.
@@ -100,7 +106,13 @@ func (d Dimension) Field(name string) Dimension {
 }
 
 func written(name corev1.ResourceName, unit unit, text string) Dimension {
-	return Dimension{name: name, unit: unit, text: text}
+	return Dimension{name: name, unit: unit, text: text, sibling: anyField}
+}
+
+// beside says which field takes quantities, and that none does where it is empty.
+func (d Dimension) beside(sibling string) Dimension {
+	d.sibling = sibling
+	return d
 }
 
 // at is the name under which faults are reported.

@@ -21,8 +21,11 @@
 // answer and why, with the pod as it would be stored. [Fit] uses it to find a size that is admitted. [Harden] makes a pod
 // pass PodSecurity "restricted", [NodeRoom] and [Outcome.QuotaRoom] count how many more fit. After the fact, [ExplainError]
 // and [ExplainPod] turn refusals and failures into a category, figures and a remedy, [VerifyAccepted] compares what was
-// accepted with what was meant, and [StaleUsage] finds quotas that count too much.
+// accepted with what was meant, and [StaleUsage] finds quotas that count too much. A snapshot is read by package
+// podspec/live, or written in a test, on top of [PlainCluster].
 //
+//	snapshot := podspec.PlainCluster(37)
+//	snapshot.ResourceQuotas = podspec.Known(quotas)
 //	prediction, err := podspec.Predict(snapshot, pod)
 //	if prediction.Verdict != podspec.Admit {
 //		for _, finding := range prediction.Findings {

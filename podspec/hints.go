@@ -1,6 +1,7 @@
 package podspec
 
 import (
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -85,21 +86,36 @@ func sample(name corev1.ResourceName) string {
 }
 
 // mebibyteHint answers a text with a unit where the unit is fixed.
-func mebibyteHint(text string) string {
-	const variable = "a quantity belongs in the field for quantities"
-	if !plainText(text) {
+func mebibyteHint(d *Dimension) string {
+	if !plainText(d.text) {
 		return "write ASCII digits only, such as 1024"
 	}
-	figure, word := cut(text)
-	switch suffix := nearest[strings.ToLower(word)]; {
-	case figure == "" || strings.Contains(figure, "."):
-		return variable + ", such as 512Mi"
-	case suffix == "Mi":
-		return "write " + figure + ", or " + figure + "Mi in the field for quantities"
-	case suffix != "" && suffix != "m":
-		return variable + ", as " + figure + suffix
+	figure, word := cut(d.text)
+	suffix := nearest[strings.ToLower(word)]
+	if d.sibling == "" {
+		if count, ok := mebibytes(figure, suffix); ok {
+			return "write " + count
+		}
+		return "write MiB in digits, such as 512"
 	}
-	return variable + ", such as 512Mi"
+	whole := figure != "" && !strings.Contains(figure, ".")
+	switch {
+	case whole && suffix == "Mi":
+		return "write " + figure + ", or " + figure + "Mi in " + d.sibling
+	case whole && suffix != "" && suffix != "m":
+		return "a quantity belongs in " + d.sibling + ", as " + figure + suffix
+	}
+	return "a quantity belongs in " + d.sibling + ", such as 512Mi"
+}
+
+// mebibytes is a figure of that suffix in MiB, where that is a whole number of sane length.
+func mebibytes(figure, suffix string) (string, bool) {
+	shift, known := map[string]int{"Mi": 0, "Gi": 10, "Ti": 20}[suffix]
+	count, err := strconv.ParseUint(figure, 10, 32)
+	if !known || err != nil {
+		return "", false
+	}
+	return strconv.FormatUint(count<<shift, 10), true
 }
 
 // byteHint answers an amount of bytes with a fraction. A milli suffix is a slip for Mi.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	nodev1 "k8s.io/api/node/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,17 +16,9 @@ import (
 // namespaceWith is a snapshot of a namespace with one quota, of which everything is known.
 func namespaceWith(hard, used corev1.ResourceList) podspec.Snapshot {
 	quota := corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "team"}, Spec: corev1.ResourceQuotaSpec{Hard: hard}, Status: corev1.ResourceQuotaStatus{Hard: hard, Used: used}}
-	return podspec.Snapshot{
-		Namespace:       podspec.Known(corev1.Namespace{}),
-		LimitRanges:     podspec.Known([]corev1.LimitRange{}),
-		ResourceQuotas:  podspec.Known([]corev1.ResourceQuota{quota}),
-		PriorityClasses: podspec.Known([]schedulingv1.PriorityClass{}),
-		RuntimeClasses:  podspec.Known([]nodev1.RuntimeClass{}),
-		ServerMinor:     podspec.Known(37),
-		PodSecurity:     podspec.Known(podspec.PodSecurityDefaults{}),
-		Webhooks:        podspec.Known([]string{}),
-		OpenShift:       podspec.Known(podspec.OpenShift{}),
-	}
+	snapshot := podspec.PlainCluster(37)
+	snapshot.ResourceQuotas = podspec.Known([]corev1.ResourceQuota{quota})
+	return snapshot
 }
 
 func limitsOf(cpu, memory string) corev1.ResourceList {
@@ -57,6 +47,27 @@ func ExamplePredict() {
 	// - Refuses: container bot declares no limits.memory, which ResourceQuota team demands of every container; set it; one size sets request and limit
 	// Reject QuotaExceeded
 	// - Refuses: ResourceQuota team has 3 of 4 limits.cpu in use, and the pod needs 2; wait until other pods end, ask for less, or raise the quota
+}
+
+// What a namespace does to a pod is stated as literals: no cluster is asked.
+func ExamplePlainCluster() {
+	snapshot := podspec.PlainCluster(37)
+	snapshot.LimitRanges = podspec.Known([]corev1.LimitRange{{
+		ObjectMeta: metav1.ObjectMeta{Name: "bounds"},
+		Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
+			Type: corev1.LimitTypeContainer,
+			Max:  corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
+		}}},
+	}})
+	for _, mebibytes := range []int64{1024, 2048} {
+		pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "bot"}}}}
+		pod, _, _ = podspec.Apply(pod, podspec.Plan{Size: podspec.MustSize(podspec.Cores(2), podspec.MiB(mebibytes))})
+		prediction, _ := podspec.Predict(snapshot, pod)
+		fmt.Println(prediction.Verdict, prediction.Refusals())
+	}
+	// Output:
+	// Admit []
+	// Reject [Refuses: container bot has a limit of 2Gi of memory, more than the maximum of 1Gi in LimitRange bounds; lower the limit to 1Gi]
 }
 
 func ExampleExplainError() {

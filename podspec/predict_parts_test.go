@@ -3,6 +3,7 @@ package podspec_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -13,6 +14,51 @@ import (
 
 	"github.com/bursar-dev/bursar/podspec"
 )
+
+// What a test does not set of a plain cluster is known and in nobody's way.
+func TestAPlainClusterAdmitsAndIsKnown(t *testing.T) {
+	plain := podspec.PlainCluster(36)
+	for sentence, change := range map[string]func(*corev1.Pod){
+		"a pod without anything":         func(*corev1.Pod) {},
+		"a pod that restricted forbids":  func(p *corev1.Pod) { p.Spec.HostNetwork = true },
+		"a class that every cluster has": func(p *corev1.Pod) { p.Spec.PriorityClassName = "system-cluster-critical" },
+		"the other one of these":         func(p *corev1.Pod) { p.Spec.PriorityClassName = "system-node-critical" },
+	} {
+		p := predict(t, plain, with(main("/ cpu=1 memory=1Gi"), change))
+		if p.Verdict != podspec.Admit || len(p.Caveats) > 0 {
+			t.Errorf("%s: %s, %v, %v", sentence, p.Verdict, p.Findings, p.Caveats)
+		}
+	}
+	for name, want := range map[string]int32{"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000} {
+		p := predict(t, plain, with(main("/ cpu=1"), func(p *corev1.Pod) { p.Spec.PriorityClassName = name }))
+		if got := p.Effective.Spec.Priority; got == nil || *got != want {
+			t.Errorf("a pod of class %s has priority %v, want %d", name, got, want)
+		}
+	}
+	if plain.ServerMinor != podspec.Known(36) {
+		t.Errorf("server %v", plain.ServerMinor)
+	}
+	text, err := json.Marshal(plain)
+	if want := reflect.TypeFor[podspec.Snapshot]().NumField() - 1; err != nil || strings.Count(string(text), `"known":true`) != want {
+		t.Errorf("want %d parts that are known, all but the time: %s, %v", want, text, err)
+	}
+}
+
+func TestAPlainClusterIsChangedInOnePlace(t *testing.T) {
+	plain := podspec.PlainCluster(37)
+	plain.ResourceQuotas = podspec.Known([]corev1.ResourceQuota{quota("team", "pods=1", "pods=1")})
+	plain.PriorityClasses.Value[0].Value = 1
+	if got := answer(predict(t, plain, main("/ cpu=1"))); got != string(podspec.CategoryQuotaExceeded) {
+		t.Errorf("with a quota that is used up: %s", got)
+	}
+	if other := podspec.PlainCluster(37); answer(predict(t, other, main("/ cpu=1"))) != string(podspec.Admit) || other.PriorityClasses.Value[0].Value == 1 {
+		t.Error("another one was changed with it")
+	}
+	p := predict(t, plain, with(main("/ cpu=1"), func(p *corev1.Pod) { p.Spec.PriorityClassName = "gold" }))
+	if answer(p) != string(podspec.CategoryPriorityClass) {
+		t.Errorf("a class of which nothing is known: %s", answer(p))
+	}
+}
 
 func TestQuotaUse(t *testing.T) {
 	q := quota("q", "requests.cpu=4 limits.memory=1Gi pods=9 services=1", "requests.cpu=3500m")

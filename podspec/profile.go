@@ -127,11 +127,12 @@ func (d Declaration) read(rules Rules, lookup func(string) (string, bool)) (Size
 	var found faults
 	gpu, err := deviceIn(value(suffixGPUResource), prefix+suffixGPUResource)
 	found.add(err)
-	memory, err := oneMemory(rules, variable(suffixMemory, Memory(value(suffixMemory))), variable(suffixMemoryMB, MiBText(value(suffixMemoryMB))))
+	memory, err := oneMemory(rules, variable(suffixMemory, Memory(value(suffixMemory))),
+		variable(suffixMemoryMB, MiBText(value(suffixMemoryMB))).beside(prefix+suffixMemory))
 	found.add(err)
 	size, err := rules.Size(
 		variable(suffixCPU, CPU(value(suffixCPU))),
-		variable(suffixStorage, EphemeralStorageMiBText(value(suffixStorage))),
+		variable(suffixStorage, EphemeralStorageMiBText(value(suffixStorage))).beside(""),
 		variable(suffixGPU, Text(gpu, value(suffixGPU))),
 		memory,
 	)

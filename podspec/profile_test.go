@@ -87,6 +87,34 @@ func TestEveryBadVariableIsReported(t *testing.T) {
 	}
 }
 
+// A hint names a variable that there is: memory has one for quantities, storage has none.
+func TestAHintNamesTheVariableToWrite(t *testing.T) {
+	for variable, want := range map[string]map[string]string{
+		"RUNTIME_BOT_MEMORY_MB": {
+			"4Gi":   "a quantity belongs in RUNTIME_BOT_MEMORY, as 4Gi",
+			"500MB": "write 500, or 500Mi in RUNTIME_BOT_MEMORY",
+			"1.5Gi": "a quantity belongs in RUNTIME_BOT_MEMORY, such as 512Mi",
+			"lots":  "a quantity belongs in RUNTIME_BOT_MEMORY, such as 512Mi",
+		},
+		"RUNTIME_AGENT_WORKER_EPHEMERAL_STORAGE_MB": {
+			"2Gi":                  "write 2048",
+			"2TB":                  "write 2097152",
+			"500MB":                "write 500",
+			"512K":                 "write MiB in digits, such as 512",
+			"1.5Gi":                "write MiB in digits, such as 512",
+			"lots":                 "write MiB in digits, such as 512",
+			"9223372036854775807G": "write MiB in digits, such as 512",
+		},
+	} {
+		for text, hint := range want {
+			_, err := podspec.ProfilesFromEnv(environment(map[string]string{variable: text}))
+			if err == nil || !strings.HasSuffix(err.Error(), "without a suffix; "+hint) || !strings.HasPrefix(err.Error(), variable+": ") {
+				t.Errorf("%s=%s: got %v, want the hint %q", variable, text, err, hint)
+			}
+		}
+	}
+}
+
 func TestTwoSpellingsOfMemory(t *testing.T) {
 	same := map[string]string{"RUNTIME_BOT_MEMORY": "1Gi", "RUNTIME_BOT_MEMORY_MB": "1024"}
 	profiles, err := podspec.ProfilesFromEnv(environment(same))

@@ -43,7 +43,7 @@ func (d *Dimension) mebibytes() (*big.Rat, error) {
 		if n, ok := d.scanned(); ok && n.suffix == "" {
 			sentinel = ErrFraction
 		}
-		return nil, fault(sentinel, d.at(), d.text, "must be a whole number of MiB without a suffix", mebibyteHint(d.text))
+		return nil, fault(sentinel, d.at(), d.text, "must be a whole number of MiB without a suffix", mebibyteHint(d))
 	}
 	if len(d.text) > maxText {
 		return nil, fault(ErrAboveMaximum, d.at(), d.text, "", "")

@@ -52,6 +52,41 @@ type Snapshot struct {
 	ReadAt metav1.Time `json:"readAt,omitzero"`
 }
 
+// PlainCluster is a snapshot of an empty namespace on a cluster as upstream sets it up, for tests and sketches: everything
+// is known, and nothing is in a pod's way. There are no LimitRanges, ResourceQuotas, RuntimeClasses or webhooks, PodSecurity
+// asks for nothing, OpenShift is absent, and the PriorityClasses are the two that every cluster has. Then set what your
+// namespace has:
+//
+//	snapshot := podspec.PlainCluster(37)
+//	snapshot.LimitRanges = podspec.Known(limitRanges)
+//	snapshot.ResourceQuotas = podspec.Known(quotas) // with their status: it is status.hard that is enforced
+//
+// Of a cluster that exists, all this is an assumption: a Reader of package podspec/live reads what there is. Each call
+// gives a value of its own.
+func PlainCluster(serverMinor int) Snapshot {
+	return Snapshot{
+		Namespace:       Known(corev1.Namespace{}),
+		LimitRanges:     Known([]corev1.LimitRange{}),
+		ResourceQuotas:  Known([]corev1.ResourceQuota{}),
+		PriorityClasses: Known(systemClasses()),
+		RuntimeClasses:  Known([]nodev1.RuntimeClass{}),
+		ServerMinor:     Known(serverMinor),
+		PodSecurity:     Known(PodSecurityDefaults{}),
+		Webhooks:        Known([]string{}),
+		OpenShift:       Known(OpenShift{}),
+	}
+}
+
+// systemClasses are the PriorityClasses that an API server creates when it starts.
+func systemClasses() []schedulingv1.PriorityClass {
+	const critical = 2_000_000_000 // twice the highest value that users may give
+	class := func(name string, value int32) schedulingv1.PriorityClass {
+		policy := corev1.PreemptLowerPriority
+		return schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value, PreemptionPolicy: &policy}
+	}
+	return []schedulingv1.PriorityClass{class("system-node-critical", critical+1000), class("system-cluster-critical", critical)}
+}
+
 // PodSecurityDefaults are the levels that hold where a namespace has no label for them. Empty strings stand for
 // "privileged" and "latest".
 type PodSecurityDefaults struct {

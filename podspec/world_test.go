@@ -17,11 +17,7 @@ func amounts(text string) corev1.ResourceList { return resources(text).Requests 
 
 // world is a snapshot of which everything is known and nothing is in the way.
 func world(parts ...any) podspec.Snapshot {
-	s := podspec.Snapshot{
-		Namespace: podspec.Known(corev1.Namespace{}), LimitRanges: podspec.Known([]corev1.LimitRange(nil)), ResourceQuotas: podspec.Known([]corev1.ResourceQuota(nil)),
-		PriorityClasses: podspec.Known([]schedulingv1.PriorityClass(nil)), RuntimeClasses: podspec.Known([]nodev1.RuntimeClass(nil)), ServerMinor: podspec.Known(37),
-		PodSecurity: podspec.Known(podspec.PodSecurityDefaults{}), Webhooks: podspec.Known([]string(nil)), OpenShift: podspec.Known(podspec.OpenShift{}),
-	}
+	s := podspec.PlainCluster(37)
 	for _, part := range parts {
 		switch part := part.(type) {
 		case corev1.LimitRange:

@@ -9,6 +9,11 @@ import (
 // History answers queries from plain slices, by looking at every entry with
 // [Sum]. It lets a unit test state what was used and is held as literals, and
 // it is the naive twin that ledgers are measured against.
+//
+// It asks less of a literal than [Ledger] does, whose Add wants all that
+// [Record.Validate] wants: Phase, for one, plays no part in a sum and may be left
+// out. And it reports no conflict: of several records with one UID the first
+// counts, so give each record of a test a UID of its own.
 type History struct {
 	Records []Record
 	Holds   []Hold

@@ -14,8 +14,9 @@ import (
 
 // OwnConditions reads and writes the conditions of tasks whose conditions are of
 // a type of their own, not of metav1.Condition. [JobConditions] and
-// [PodConditions] are those of Jobs and Pods. Both functions are required where
-// one is set, and must be safe for concurrent use.
+// [PodConditions] are those of Jobs and Pods, [UnstructuredConditions] those of
+// tasks without a type in Go. Both functions are required where one is set, and
+// must be safe for concurrent use.
 //
 // What Set puts in, Find must give again: its type, status, reason and message.
 // The task's type may lack the other fields. Without an observedGeneration, a
@@ -38,7 +39,7 @@ func (h Host[T]) conditions() (OwnConditions[T], error) {
 	case h.Conditions != nil && (find || set):
 		return OwnConditions[T]{}, errors.New("bursar: host.Conditions and host.OwnConditions are both set: give Conditions where they are of type metav1.Condition, else OwnConditions")
 	case h.Conditions != nil:
-		return standardConditions(h.Conditions), nil
+		return standardConditions(h.Conditions), tryPointer(h.Conditions, h.New())
 	case find && set:
 		return h.OwnConditions, tryConditions(h.OwnConditions, h.New())
 	case find:
@@ -47,6 +48,21 @@ func (h Host[T]) conditions() (OwnConditions[T], error) {
 		return OwnConditions[T]{}, errors.New("bursar: host.OwnConditions.Find is required beside Set")
 	}
 	return OwnConditions[T]{}, errors.New("bursar: host.Conditions is required, or host.OwnConditions where they are not of type metav1.Condition")
+}
+
+// tryPointer puts a condition where the host points in an empty task, and looks
+// for it.
+func tryPointer[T client.Object](of func(T) *[]metav1.Condition, task T) error {
+	conditions := of(task)
+	if conditions == nil {
+		return errors.New("bursar: host.Conditions gives nil: it must point into the task")
+	}
+	meta.SetStatusCondition(conditions, metav1.Condition{Type: budget.ConditionBudgetBlocked, Status: metav1.ConditionTrue})
+	if again := of(task); again == nil || meta.FindStatusCondition(*again, budget.ConditionBudgetBlocked) == nil {
+		return errors.New("bursar: host.Conditions: what is put there is lost: it must point into the task, " +
+			"and not at a copy; for unstructured tasks there is UnstructuredConditions")
+	}
+	return nil
 }
 
 // tryConditions puts conditions into an empty task and looks for them.

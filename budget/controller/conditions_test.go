@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/bursar-dev/bursar/budget/controller"
 )
@@ -36,6 +38,8 @@ func TestAHostSaysInOneWayHowItsConditionsAreRead(t *testing.T) {
 		"all are taken out":        {nil, jobs{own.Find, clearAll(own.Set)}, "does not take out the condition BudgetBlocked alone"},
 		"one slot for all":         {nil, jobs{firstOf(own.Find), own.Set}, "Set has put in the condition RecordConflict"},
 		"another is taken out":     {nil, jobs{own.Find, clearOthers(own.Set)}, "does not give the condition BudgetBlocked"},
+		"a pointer at a copy":      {none, jobs{}, "host.Conditions: what is put there is lost: it must point into the task"},
+		"a pointer at nothing":     {func(*batchv1.Job) *[]metav1.Condition { return nil }, jobs{}, "host.Conditions gives nil: it must point into the task"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
@@ -133,6 +137,68 @@ func TestJobConditions(t *testing.T) {
 	own.Set(job, "BudgetBlocked", nil)
 	if diff := cmp.Diff([]batchv1.JobCondition{suspended, {Type: "RecordConflict", Status: "True"}}, job.Status.Conditions); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestUnstructuredConditions(t *testing.T) {
+	t.Parallel()
+	own := controller.UnstructuredConditions()
+	task := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"phase": "Pending", "conditions": []any{
+		map[string]any{"type": "Ready", "status": "False", "severity": "Info"}, "no condition",
+	}}}}
+	if got := own.Find(task, "BudgetBlocked"); got != nil {
+		t.Errorf("found %v", got)
+	}
+	own.Set(task, "BudgetBlocked", nil)
+	own.Set(task, "BudgetBlocked", &waits)
+	if diff := cmp.Diff(&waits, own.Find(task, "BudgetBlocked")); diff != "" {
+		t.Error(diff)
+	}
+	own.Find(task, "BudgetBlocked").Message = "a copy"
+	own.Set(task, "RecordConflict", &metav1.Condition{Type: "RecordConflict", Status: "True", LastTransitionTime: since})
+	own.Set(task, "BudgetBlocked", &denied)
+	own.Set(task.DeepCopy(), "BudgetBlocked", nil)
+	blocked := map[string]any{"type": "BudgetBlocked", "status": "True", "reason": "PolicyDenied", "message": "not at night", "lastTransitionTime": "2026-03-09T12:00:00Z"}
+	others := []any{
+		map[string]any{"type": "Ready", "status": "False", "severity": "Info"}, "no condition",
+		map[string]any{"type": "RecordConflict", "status": "True", "reason": "", "message": "", "lastTransitionTime": "2026-03-09T12:00:00Z"},
+	}
+	want := map[string]any{"status": map[string]any{"phase": "Pending", "conditions": slices.Insert(slices.Clone(others), 2, any(blocked))}}
+	if diff := cmp.Diff(want, task.Object); diff != "" {
+		t.Error(diff)
+	}
+	own.Set(task, "BudgetBlocked", nil)
+	if diff := cmp.Diff(map[string]any{"status": map[string]any{"phase": "Pending", "conditions": others}}, task.Object); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What a task holds that its definition does not forbid is no reason to panic.
+func TestUnstructuredConditionsOfOddTasks(t *testing.T) {
+	t.Parallel()
+	own := controller.UnstructuredConditions()
+	for sentence, status := range map[string]any{
+		"no status":                nil,
+		"a status of text":         "done",
+		"conditions of text":       map[string]any{"conditions": "none"},
+		"a time that is none":      map[string]any{"conditions": []any{map[string]any{"type": "BudgetBlocked", "status": "True", "lastTransitionTime": "noon"}}},
+		"a status that is no text": map[string]any{"conditions": []any{map[string]any{"type": "BudgetBlocked", "status": true}}},
+	} {
+		task := &unstructured.Unstructured{Object: map[string]any{"status": status}}
+		if got := own.Find(task, "BudgetBlocked"); got != nil && got.Status != "" {
+			t.Errorf("%s: found %v", sentence, got)
+		}
+		own.Set(task, "BudgetBlocked", nil)
+		own.Set(task, "BudgetBlocked", &waits)
+		if diff := cmp.Diff(&waits, own.Find(task, "BudgetBlocked")); diff != "" {
+			t.Errorf("%s: %s", sentence, diff)
+		}
+	}
+	task := &unstructured.Unstructured{}
+	own.Set(task, "BudgetBlocked", &waits)
+	own.Set(task, "BudgetBlocked", nil)
+	if diff := cmp.Diff(map[string]any{"status": map[string]any{}}, task.Object); diff != "" {
+		t.Errorf("where the last one is taken out no list stays: %s", diff)
 	}
 }
 

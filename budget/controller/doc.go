@@ -20,7 +20,8 @@
 // [github.com/bursar-dev/bursar/budget/install] does that), before the manager is
 // made: a cache with [CacheObjects] asks for them at once.
 //
-//	err := budgetv1alpha1.AddToScheme(scheme) // beside the host's own
+//	err := budgetv1alpha1.AddToScheme(scheme)         // beside the host's own
+//	err = install.Install(ctx, c, install.Options{}) // with a client that has no cache
 //	mgr, err := ctrl.NewManager(config, ctrl.Options{
 //		Scheme: scheme, Cache: cache.Options{ByObject: controller.CacheObjects()},
 //	})
@@ -36,7 +37,8 @@
 //		WatchesRawSource(gate.Wakeups()).Complete(reconciler)
 //
 // Where tasks are Jobs or Pods, whose conditions are of types of their own, the
-// host has OwnConditions: controller.JobConditions() in place of Conditions.
+// host has OwnConditions: controller.JobConditions() in place of Conditions, and
+// controller.UnstructuredConditions() where tasks have no type in Go.
 //
 // And in the reconciler, for a task that has finished and one that has not
 // started:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -19,22 +21,24 @@ import (
 func (b *Book) feed(ctx context.Context, informers cache.Informers) error {
 	registered := []toolscache.ResourceEventHandlerRegistration{}
 	for _, f := range []struct {
+		kind    string
 		object  client.Object
 		handler toolscache.ResourceEventHandler
 	}{
-		{&budgetv1alpha1.TaskBudget{}, follow(
+		{"TaskBudget", &budgetv1alpha1.TaskBudget{}, follow(
 			func(tb *budgetv1alpha1.TaskBudget) { b.followBudget(client.ObjectKeyFromObject(tb), tb) },
 			func(tb *budgetv1alpha1.TaskBudget) { b.followBudget(client.ObjectKeyFromObject(tb), nil) })},
-		{&budgetv1alpha1.TaskRecord{}, follow(b.followRecord, b.forgetRecord)},
-		{&budgetv1alpha1.TaskHold{}, follow(b.watchHold, b.loseHold)},
+		{"TaskRecord", &budgetv1alpha1.TaskRecord{}, follow(b.followRecord, b.forgetRecord)},
+		{"TaskHold", &budgetv1alpha1.TaskHold{}, follow(b.watchHold, b.loseHold)},
 	} {
 		informer, err := informers.GetInformer(ctx, f.object, cache.BlockUntilSynced(false))
 		if err != nil {
-			return fmt.Errorf("informer of %T: %w", f.object, err)
+			const remedy = "call install.Install of budget/install, or apply budget/v1alpha1/crds,"
+			return informerFault(budgetv1alpha1.GroupVersion.WithKind(f.kind), remedy, err)
 		}
 		registration, err := informer.AddEventHandler(f.handler)
 		if err != nil {
-			return fmt.Errorf("informer of %T: %w", f.object, err)
+			return fmt.Errorf("informer of %s: %w", f.kind, err)
 		}
 		registered = append(registered, registration)
 	}
@@ -47,6 +51,15 @@ func (b *Book) feed(ctx context.Context, informers cache.Informers) error {
 		return true
 	}
 	return nil
+}
+
+// informerFault says why there is no informer of a kind, and what to do where the
+// API server does not serve it.
+func informerFault(gvk schema.GroupVersionKind, remedy string, err error) error {
+	if meta.IsNoMatchError(err) {
+		return fmt.Errorf("the API server does not serve %s of %s: %s before the manager is made: %w", gvk.Kind, gvk.GroupVersion(), remedy, err)
+	}
+	return fmt.Errorf("informer of %s: %w", gvk.Kind, err)
 }
 
 // follow makes an event handler of what is to be done with an object as it is

@@ -31,7 +31,7 @@ type Host[T client.Object] struct {
 	Conditions func(task T) *[]metav1.Condition
 	// OwnConditions is for tasks whose conditions are not of type
 	// metav1.Condition, in place of Conditions: [JobConditions] for Jobs,
-	// [PodConditions] for Pods.
+	// [PodConditions] for Pods, [UnstructuredConditions] for unstructured tasks.
 	OwnConditions OwnConditions[T]
 	// Completion tells of a finished task what it knows: phase, times, results
 	// or reported usage, and who did the work: Task.Type and Task.Model, which
@@ -88,12 +88,12 @@ func bind[T client.Object](b *Book, h Host[T]) (*bound[T], error) {
 		return nil, fmt.Errorf("bursar: host.New: %w", err)
 	}
 	bound := &bound[T]{Host: h, book: b, gvk: gvk, conditions: conditions}
-	if !b.join(gvk.GroupKind(), bound.exists) {
-		return bound, nil
-	}
 	informer, err := b.mgr.GetCache().GetInformer(context.Background(), h.New(), cache.BlockUntilSynced(false))
 	if err != nil {
-		return nil, fmt.Errorf("bursar: informer of %s: %w", gvk.Kind, err)
+		return nil, fmt.Errorf("bursar: %w", informerFault(gvk, "install its resource definition", err))
+	}
+	if !b.join(gvk.GroupKind(), bound.exists) {
+		return bound, nil
 	}
 	_, err = informer.AddEventHandler(follow(func(client.Object) {}, bound.deleted))
 	return bound, err

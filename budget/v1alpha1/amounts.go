@@ -33,6 +33,7 @@ type Amounts struct {
 // MeterAmount is the amount of one meter.
 type MeterAmount struct {
 	// meter is the name of the meter, such as gpuSeconds.
+	// +kubebuilder:validation:XValidation:rule="!(self in ['costUSD','inputTokens','outputTokens'])",message="this meter has a field of its own",messageExpression="'this meter has a field of its own: ' + self"
 	Meter MeterName `json:"meter"`
 	// amount is in the unit of the meter.
 	// +kubebuilder:validation:Minimum=0
@@ -42,7 +43,6 @@ type MeterAmount struct {
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=63
 // +kubebuilder:validation:Pattern=`^[A-Za-z]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`
-// +kubebuilder:validation:XValidation:rule="!(self in ['costUSD','inputTokens','outputTokens'])",message="this meter has a field of its own"
 
 // MeterName names a meter other than costUSD, inputTokens and outputTokens,
 // which have fields of their own.

@@ -117,6 +117,7 @@ type TaskBudgetSpec struct {
 // Limit limits one meter.
 type Limit struct {
 	// meter is the name of the meter, such as tasks, seconds or gpuSeconds.
+	// +kubebuilder:validation:XValidation:rule="!(self in ['costUSD','inputTokens','outputTokens'])",message="this meter has a field of its own",messageExpression="'this meter has a field of its own: max' + self.substring(0, 1).upperAscii() + self.substring(1)"
 	Meter MeterName `json:"meter"`
 	// max is the limit in the unit of the meter; 0 always refuses.
 	// +kubebuilder:validation:Minimum=0

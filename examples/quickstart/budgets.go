@@ -56,23 +56,27 @@ func compileBudget(doc *document) (*budget.Rule, []error) {
 	if another := doc.anotherKind(); another != nil {
 		return nil, []error{another}
 	}
-	manifest, faults := decode[budgetv1alpha1.TaskBudget](doc)
-	if len(faults) > 0 {
-		return nil, faults
-	}
+	manifest, faults := decodeStrict[budgetv1alpha1.TaskBudget](doc.json)
+	rule, more := judge(&manifest)
+	return rule, doc.all(alongside(faults, more))
+}
+
+// judge compiles a manifest.
+func judge(manifest *budgetv1alpha1.TaskBudget) (*budget.Rule, []fault) {
+	var faults []fault
 	for _, required := range []struct{ field, got string }{{"apiVersion", manifest.APIVersion}, {"kind", manifest.Kind}} {
 		if required.got == "" {
-			faults = append(faults, doc.at(fault{field: required.field, reason: "required"}))
+			faults = append(faults, fault{field: required.field, reason: "required"})
 		}
 	}
 	for _, problem := range validation.IsDNS1123Subdomain(manifest.Name) {
 		if manifest.Name != "" { // Compile says so
-			faults = append(faults, doc.at(fault{field: "metadata.name", reason: problem}))
+			faults = append(faults, fault{field: "metadata.name", reason: problem})
 		}
 	}
-	rule, invalid := budget.Compile(&manifest)
+	rule, invalid := budget.Compile(manifest)
 	for _, f := range invalid {
-		faults = append(faults, doc.at(fault{field: f.Field, reason: f.ErrorBody()}))
+		faults = append(faults, fault{field: f.Field, reason: f.ErrorBody()})
 	}
 	return rule, faults
 }
@@ -107,22 +111,19 @@ func readPrices(name string) (*usage.PriceList, error) {
 	if len(docs) != 1 {
 		return nil, &fault{file: name, reason: "want one document with a list of prices"}
 	}
-	file, faults := decode[struct {
+	file, faults := decodeStrict[struct {
 		Prices []usage.Price `json:"prices"`
-	}](&docs[0])
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
-	}
-	if len(file.Prices) == 0 {
-		return nil, docs[0].at(fault{field: "prices", reason: "required, a list of at least one price"})
-	}
+	}](docs[0].json)
 	list, err := usage.CompilePrices(file.Prices)
-	if err == nil {
-		return list, nil
+	var more []fault
+	switch {
+	case len(file.Prices) == 0:
+		more = append(more, fault{field: "prices", reason: "required, a list of at least one price"})
+	case err != nil:
+		for line := range strings.Lines(err.Error()) { // "prices[0].model: required"
+			field, reason, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			more = append(more, fault{field: field, reason: reason})
+		}
 	}
-	for line := range strings.Lines(err.Error()) { // "prices[0].model: required"
-		field, reason, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		faults = append(faults, docs[0].at(fault{field: field, reason: reason}))
-	}
-	return nil, errors.Join(faults...)
+	return list, errors.Join(docs[0].all(alongside(faults, more))...)
 }

@@ -28,6 +28,84 @@ func TestAllFaultsOfAFileAreTold(t *testing.T) {
 	}
 }
 
+// What can't be read or is unknown hides nothing but what may follow from it: that a limit is missing, where the only one
+// can't be read.
+func TestAFaultHidesNoOther(t *testing.T) {
+	spoilt := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(manifest) }
+	for what, c := range map[string]struct {
+		manifest string
+		want     []string
+	}{
+		"a value that can't be read": {
+			spoilt("UTC", "Mars/Olympus", `"10"`, "ten dollars\n  limits: [{meter: tasks, max: -3}]"),
+			[]string{`12: spec.maxCostUSD: "ten dollars" is no`, "11: spec.period.timezone: ", "13: spec.limits[0].max: "},
+		},
+		"the only limit": {
+			spoilt("UTC", "Mars/Olympus", `"10"`, "ten"),
+			[]string{"12: spec.maxCostUSD: ", "11: spec.period.timezone: "},
+		},
+		"a value that can't be read and an unknown field": {
+			spoilt("timezone", "zone", `"10"`, "ten"),
+			[]string{"12: spec.maxCostUSD: ", "11: spec.period.zone: unknown field"},
+		},
+		"an unknown field": {
+			spoilt("taskSelector: {}", "tasks: {}", `"10"`, `"-10"`),
+			[]string{"8: spec.tasks: unknown field", "7: spec.taskSelector: Required", "12: spec.maxCostUSD: "},
+		},
+		"values in lists": {
+			spoilt(`"10"`, "1\n  groupBy: [team, 7, 'a b']\n  thresholds: [101, x]\n  limits: [{meter: tasks, max: x}, {meter: costUSD, max: 1}]"),
+			[]string{
+				"13: spec.groupBy[1]: ", "15: spec.limits[0].max: ", "14: spec.thresholds[1]: ",
+				"15: spec.limits[1].meter: ", "13: spec.groupBy[2]: ", "14: spec.thresholds[0]: ",
+			},
+		},
+		"the wrong shape": {
+			spoilt("taskSelector: {}", "taskSelector: [a]", "UTC", "Mars/Olympus"),
+			[]string{"8: spec.taskSelector[0]: want an object, not array", "11: spec.period.timezone: "},
+		},
+		"a name that is a number": {
+			spoilt("name: daily", "name: 7", "apiVersion: bursar.dev/v1alpha1", "apiVersion: 1", "UTC", "Mars/Olympus"),
+			[]string{"2: apiVersion: want", "5: metadata.name: want", "11: spec.period.timezone: "},
+		},
+		"no object at all": {"hello\n", []string{"1: want an object, not string"}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inFolder(t, map[string]string{"budgets.yaml": c.manifest, "runs.jsonl": line})
+			_, _, stderr := play(t, "-budgets", "budgets.yaml", "-runs", "runs.jsonl")
+			toldInOrder(t, stderr, "budgets.yaml:", c.want)
+		})
+	}
+}
+
+func TestAFaultHidesNoOtherOfARun(t *testing.T) {
+	spoilt := strings.NewReplacer("2026-03-06T10:00:00Z", "10:00", "Succeeded", "Running", `"name":"one"`, `"nome":"one"`).Replace(line)
+	inFolder(t, map[string]string{"budgets.yaml": manifest, "runs.jsonl": line + spoilt})
+	_, _, stderr := play(t, "-budgets", "budgets.yaml", "-runs", "runs.jsonl")
+	toldInOrder(t, stderr, "runs.jsonl:2: ", []string{"startTime: ", "nome: unknown field", "phase: ", `uid: "u1" is the run of line 1`})
+}
+
+func TestAFaultHidesNoOtherOfAPriceList(t *testing.T) {
+	spoilt := prices + "- model: 7\n  perMillionUSD: {inputTokens: \"-1\"}\n- model: m2\n  perMillionUSD: {outputTokens: lots}\n"
+	inFolder(t, map[string]string{"budgets.yaml": manifest, "runs.jsonl": line, "prices.yaml": spoilt})
+	_, _, stderr := play(t, "-budgets", "budgets.yaml", "-runs", "runs.jsonl", "-prices", "prices.yaml")
+	toldInOrder(t, stderr, "prices.yaml:", []string{"5: prices[1].model: want", "6: prices[1].perMillionUSD.inputTokens: ", "8: prices[2].perMillionUSD.outputTokens: "})
+}
+
+// toldInOrder compares the lines of a text with how they are to begin.
+func toldInOrder(t *testing.T, text, before string, want []string) {
+	t.Helper()
+	var got []string
+	for i, told := range strings.Split(strings.TrimSpace(text), "\n") {
+		if i < len(want) && strings.HasPrefix(told, before+want[i]) {
+			told = before + want[i]
+		}
+		got = append(got, strings.TrimPrefix(told, before))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // headOf is a manifest without its spec.
 func headOf(manifest string) string {
 	head, _, _ := strings.Cut(manifest, "spec:")

@@ -115,14 +115,13 @@ func descend(node *yaml.Node, path string) (int, *yaml.Node, string) {
 	return 0, nil, ""
 }
 
-// decode reads the document into a new T; all faults have file, line and field.
-func decode[T any](d *document) (T, []error) {
-	into, faults := decodeStrict[T](d.json)
+// all places faults in the file.
+func (d *document) all(faults []fault) []error {
 	var errs []error
 	for _, f := range faults {
 		errs = append(errs, d.at(f))
 	}
-	return into, errs
+	return errs
 }
 
 // place names the line of a field for a message about another one.

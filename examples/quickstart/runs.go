@@ -44,11 +44,9 @@ func readRuns(name string) ([]finishedRun, error) {
 			continue
 		}
 		r, found := decodeStrict[finishedRun](text)
-		if len(found) == 0 {
-			found = r.faults()
-		}
-		if earlier := first[r.UID]; len(found) == 0 && earlier > 0 {
-			found = []fault{{field: "uid", reason: fmt.Sprintf("%s is the run of line %d", usage.Quote(string(r.UID)), earlier)}}
+		found = alongside(found, r.faults())
+		if earlier := first[r.UID]; earlier > 0 && r.UID != "" {
+			found = append(found, fault{field: "uid", reason: fmt.Sprintf("%s is the run of line %d", usage.Quote(string(r.UID)), earlier)})
 		}
 		for _, f := range found {
 			f.file, f.line = name, line

@@ -17,14 +17,16 @@ import (
 
 // decodeStrict reads JSON into a new T. Unknown and repeated fields are faults,
 // as they are to an API server, and every fault names its field. They come
-// without file and line, which only the caller knows.
+// without file and line, which only the caller knows. What can't be read is left
+// out of the T; the rest of it is there.
 func decodeStrict[T any](data []byte) (T, []fault) {
 	var into T
 	strict, err := kjson.UnmarshalStrict(data, &into)
-	if err != nil {
-		return into, locate[T](data, err)
-	}
 	var faults []fault
+	if err != nil {
+		faults = locate[T](data, err)
+		into, strict = salvage[T](data, faults)
+	}
 	for _, err := range strict {
 		f := fault{reason: err.Error()}
 		if field, ok := errors.AsType[kjson.FieldError](err); ok {
@@ -34,6 +36,86 @@ func decodeStrict[T any](data []byte) (T, []fault) {
 		faults = append(faults, f)
 	}
 	return into, faults
+}
+
+// salvage reads JSON without the fields that can't be read; where that is not
+// enough, as for a list in the place of an object, without what they are in.
+func salvage[T any](data []byte, faults []fault) (into T, strict []error) {
+	var tree any
+	if json.Unmarshal(data, &tree) != nil {
+		return into, nil
+	}
+	bad := map[string]bool{}
+	for _, f := range faults {
+		bad[f.field] = true
+	}
+	for !bad[""] {
+		text, err := json.Marshal(without(bad, "", tree))
+		if err != nil {
+			break
+		}
+		var read T
+		if strict, err = kjson.UnmarshalStrict(text, &read); err == nil {
+			return read, strict
+		}
+		around := map[string]bool{}
+		for path := range bad {
+			around[path[:max(0, strings.LastIndexAny(path, ".["))]] = true
+		}
+		bad = around
+	}
+	return into, nil
+}
+
+// without is a JSON tree without the fields at some paths. In a list they are
+// null, so that the others keep their places.
+func without(bad map[string]bool, path string, value any) any {
+	if bad[path] {
+		return nil
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		kept := map[string]any{}
+		for key := range v {
+			if field := inside(path, key); !bad[field] {
+				kept[key] = without(bad, field, v[key])
+			}
+		}
+		return kept
+	case []any:
+		kept := make([]any, len(v))
+		for i := range v {
+			kept[i] = without(bad, fmt.Sprintf("%s[%d]", path, i), v[i])
+		}
+		return kept
+	default:
+		return value
+	}
+}
+
+// inside is the path of a key of the object at a path.
+func inside(path, key string) string { return strings.TrimPrefix(path+"."+key, ".") }
+
+// alongside adds to the faults of decoding what else is wrong, but for what may
+// be there only because of them: what can't be read is missing, and what it is
+// missing in is not whole.
+func alongside(decoding, more []fault) []fault {
+	all := slices.Clone(decoding)
+	for _, f := range more {
+		follows := slices.ContainsFunc(decoding, func(cause fault) bool {
+			return within(f.field, cause.field) || within(cause.field, f.field)
+		})
+		if !follows {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// within reports whether a path is another one, or leads on from it.
+func within(path, outer string) bool {
+	rest, ok := strings.CutPrefix(path, outer)
+	return ok && (rest == "" || outer == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // locate finds the fields that can't be read. Types that read themselves, such
@@ -70,16 +152,16 @@ func eachLeaf(path string, value any, wrap func(any) any, visit func(path string
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			inside := func(leaf any) any { return wrap(map[string]any{key: leaf}) }
-			eachLeaf(strings.TrimPrefix(path+"."+key, "."), v[key], inside, visit)
+			embed := func(leaf any) any { return wrap(map[string]any{key: leaf}) }
+			eachLeaf(inside(path, key), v[key], embed, visit)
 		}
 		if len(v) > 0 {
 			return
 		}
 	case []any:
-		inside := func(leaf any) any { return wrap([]any{leaf}) }
+		embed := func(leaf any) any { return wrap([]any{leaf}) }
 		for i, element := range v {
-			eachLeaf(fmt.Sprintf("%s[%d]", path, i), element, inside, visit)
+			eachLeaf(fmt.Sprintf("%s[%d]", path, i), element, embed, visit)
 		}
 		if len(v) > 0 {
 			return

@@ -20,6 +20,7 @@ import (
 var (
 	_ = reserve
 	_ = size
+	_ = predict
 	_ = retry
 )
 
@@ -66,4 +67,11 @@ func size(pod *corev1.Pod, fromSpec podspec.Size, id string) (*corev1.Pod, error
 	sized, report, err := podspec.Apply(pod, podspec.Plan{Main: "bot", Size: size, Identity: podspec.Identity{Workload: id}})
 	fmt.Println(resources, report)
 	return sized, err
+}
+
+func predict(sized *corev1.Pod, quotas []corev1.ResourceQuota) (podspec.Verdict, error) {
+	snapshot := podspec.PlainCluster(37)
+	snapshot.ResourceQuotas = podspec.Known(quotas)
+	prediction, err := podspec.Predict(snapshot, sized)
+	return prediction.Verdict, err
 }

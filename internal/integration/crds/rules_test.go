@@ -74,7 +74,21 @@ func budgetRules() map[string]rule {
 		"a meter's name is not long": {
 			`{limits: [{meter: ` + strings.Repeat("a", 64) + `, max: 1}]}`, "spec.limits[0].meter: Too long", `{limits: [{meter: ` + strings.Repeat("a", 63) + `, max: 1}]}`,
 		},
-		"cost has a field of its own": {`{limits: [{meter: costUSD, max: 1}]}`, "this meter has a field of its own", `{limits: [{meter: costEUR, max: 1}]}`},
+		"cost has a field of its own": {
+			`{limits: [{meter: costUSD, max: 1}]}`, `spec.limits[0].meter: Invalid value: "costUSD": this meter has a field of its own: maxCostUSD`, `{limits: [{meter: costEUR, max: 1}]}`,
+		},
+		"input tokens have a field of their own": {
+			`{limits: [{meter: tasks, max: 1}, {meter: inputTokens, max: 1}]}`, `spec.limits[1].meter: Invalid value: "inputTokens": this meter has a field of its own: maxInputTokens`, `{limits: [{meter: InputTokens, max: 1}]}`,
+		},
+		"output tokens have a field of their own": {
+			`{limits: [{meter: outputTokens, max: 1}]}`, `spec.limits[0].meter: Invalid value: "outputTokens": this meter has a field of its own: maxOutputTokens`, `{limits: [{meter: output, max: 1}]}`,
+		},
+		"an estimate of cost has a field of its own": {
+			`{defaultEstimate: {meters: [{meter: costUSD, amount: 1}]}}`, `spec.defaultEstimate.meters[0].meter: Invalid value: "costUSD": this meter has a field of its own: costUSD`, `{defaultEstimate: {costUSD: 1}}`,
+		},
+		"an estimate of input tokens has one, too": {
+			`{defaultEstimate: {meters: [{meter: inputTokens, amount: 1}]}}`, `spec.defaultEstimate.meters[0].meter: Invalid value: "inputTokens": this meter has a field of its own: inputTokens`, `{defaultEstimate: {inputTokens: 1}}`,
+		},
 		"a meter is limited once": {
 			`{limits: [{meter: a, max: 1}, {meter: a, max: 2}]}`, `spec.limits[1]: Duplicate value: {"meter":"a"}`, `{limits: [{meter: a, max: 1}, {meter: A, max: 2}]}`,
 		},

@@ -10,15 +10,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/bursar-dev/bursar/budget/controller"
 	"github.com/bursar-dev/bursar/budget/install"
+	budgetv1alpha1 "github.com/bursar-dev/bursar/budget/v1alpha1"
 )
 
 const budgets = "taskbudgets.bursar.dev"
@@ -57,6 +62,23 @@ func TestA22_InstallServesTheResources(t *testing.T) {
 	}
 	if after := getCRD(t, budgets); after.ResourceVersion != before.ResourceVersion {
 		t.Error("a second Install writes")
+	}
+}
+
+// Until then a manager can be made, and what is to keep budgets says what to do.
+func TestWithoutInstallTheRemedyIsTold(t *testing.T) {
+	clean(t)
+	scheme := runtime.NewScheme()
+	if err := budgetv1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	mgr, err := ctrl.NewManager(shared.Config, ctrl.Options{Scheme: scheme, Metrics: server.Options{BindAddress: "0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = controller.SetupWithManager(t.Context(), mgr, controller.Options{Metrics: prometheus.NewRegistry()})
+	if err == nil || !strings.Contains(err.Error(), "does not serve TaskBudget of bursar.dev/v1alpha1: call install.Install of budget/install") {
+		t.Errorf("%v", err)
 	}
 }
 

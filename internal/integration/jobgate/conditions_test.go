@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/bursar-dev/bursar/budget"
 	"github.com/bursar-dev/bursar/budget/controller"
@@ -112,4 +113,50 @@ func TestA5_APodIsATask(t *testing.T) {
 	if len(pod.Status.Conditions) == 0 {
 		t.Error("the Pod's own conditions are gone")
 	}
+}
+
+// TestA5_AnUnstructuredTaskIsATask of which the host knows no type: here it is a Job all the same.
+func TestA5_AnUnstructuredTaskIsATask(t *testing.T) {
+	t.Parallel()
+	w := &world{t: t, namespace: shared.Namespace(t, nil)}
+	w.budget("1")
+	mgr := w.manager()
+	book, err := controller.SetupWithManager(t.Context(), mgr, controller.Options{Metrics: prometheus.NewRegistry(), Namespaces: []string{w.namespace}})
+	must(t, err)
+	newTask := func() *unstructured.Unstructured {
+		task := &unstructured.Unstructured{}
+		task.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job"))
+		return task
+	}
+	usd := "2"
+	gate, err := controller.NewGate(book, controller.Host[*unstructured.Unstructured]{
+		New: newTask, OwnConditions: controller.UnstructuredConditions(),
+		Estimate: func(*unstructured.Unstructured) usage.Amounts {
+			return usage.Amounts{usage.CostUSD: usage.MustUSD(usd)}
+		},
+	})
+	must(t, err)
+	w.begin(mgr)
+	w.job("nightly")
+	ask := func(what string, right func(controller.Result, *metav1.Condition) bool) {
+		t.Helper()
+		cluster.Eventually(t, what, func(ctx context.Context) error {
+			task, stored := newTask(), &batchv1.Job{}
+			must(t, shared.Client.Get(ctx, w.key("nightly"), task))
+			answer, err := gate.Admit(ctx, task)
+			if err != nil {
+				return err
+			}
+			must(t, shared.Client.Get(ctx, w.key("nightly"), stored))
+			if c := controller.JobConditions().Find(stored, budget.ConditionBudgetBlocked); !right(answer, c) {
+				return fmt.Errorf("%+v, condition %+v", answer, c)
+			}
+			return nil
+		})
+	}
+	ask("the task is refused, and told", func(r controller.Result, c *metav1.Condition) bool {
+		return !r.Admitted && c != nil && c.Status == metav1.ConditionTrue && c.Reason == budget.ReasonBudgetExceeded
+	})
+	usd = "0.5"
+	ask("the task is admitted", func(r controller.Result, c *metav1.Condition) bool { return r.Admitted && c == nil })
 }
