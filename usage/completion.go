@@ -134,7 +134,37 @@ func figures(c Completion, record Record) (Figures, []Problem) {
 	if c.Hold != nil {
 		problems = figures.standIn(c.Hold.Amounts, problems)
 	}
-	return figures, problems
+	return figures, append(problems, misnamed(c, figures)...)
+}
+
+// misnamed finds results that were not read, under a name that differs from the
+// right one only in its case or its hyphens, where their meter is not known.
+func misnamed(c Completion, figures Figures) []Problem {
+	names := c.ResultNames
+	if names == nil {
+		names = StandardResults()
+	}
+	right := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		right[folded(name)] = name
+	}
+	var problems []Problem
+	for _, name := range slices.Sorted(maps.Keys(c.Results)) {
+		_, read := names[name]
+		meant, near := right[folded(name)]
+		if read || !near || figures.Of(names[meant]).Basis.Known() || strings.TrimSpace(c.Results[name]) == "" {
+			continue
+		}
+		problems = append(problems, Problem{Meter: names[meant], Source: "result " + Quote(name),
+			Reason: "it is not read: the name is " + Quote(meant)})
+		delete(right, folded(name)) // once is enough
+	}
+	return problems
+}
+
+// folded is a name without what people get wrong in names.
+func folded(name string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(name))
 }
 
 // refuteReported says why a figure of the host can't be taken, "" if it can.

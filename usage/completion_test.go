@@ -274,3 +274,30 @@ func TestRecordUsageOfMuch(t *testing.T) {
 		t.Errorf("%v, %v", err, got.Problems)
 	}
 }
+
+// TestRecordUsageTellsMisnamedResults: a result that nobody reads for the sake of
+// a hyphen would leave its meter unknown without a reason.
+func TestRecordUsageTellsMisnamedResults(t *testing.T) {
+	c := finished()
+	c.Results = map[string]string{
+		"cost_usd": "0.25", "costusd": "0.3", "InputTokens": "5", "output-tokens": "7", "output_tokens": "9",
+		"reasoning_tokens": " ", "response": "done", "costs-usd": "1",
+	}
+	record := mustRecord(t, c)
+	var told []string
+	for _, p := range record.Problems {
+		told = append(told, p.String())
+	}
+	if diff := cmp.Diff([]string{
+		`inputTokens not known from result "InputTokens": it is not read: the name is "input-tokens"`,
+		`costUSD not known from result "cost_usd": it is not read: the name is "cost-usd"`,
+	}, told); diff != "" {
+		t.Error(diff)
+	}
+	c.Hold = heldFor(c, usage.Amounts{usage.CostUSD: 3})
+	c.ResultNames = usage.ResultNames{"cost.usd": usage.CostUSD}
+	record = mustRecord(t, c)
+	if len(record.Problems) != 1 || record.Problems[0].Reason != `it is not read: the name is "cost.usd"` || record.Usage[usage.CostUSD].Basis != usage.Held {
+		t.Errorf("with names of its own: %v, %v", record.Problems, record.Usage)
+	}
+}

@@ -47,7 +47,8 @@ func (p Problem) String() string {
 // Problem quotes it. Two results for one meter that differ are a Problem too.
 //
 // A nil names stands for [StandardResults]. Results with other names are
-// ignored. The problems are sorted by the name of their result.
+// ignored here; [RecordUsage] tells of those that were meant. The problems are
+// sorted by the name of their result.
 func ReadResults(results map[string]string, names ResultNames) (Amounts, []Problem) {
 	if names == nil {
 		names = StandardResults()
