@@ -118,11 +118,11 @@ func (o *openCheck) unnamed(ref ast.Ref) ast.Ref {
 		if len(rules) != 1 || rules[0].Else != nil || rules[0].Head.Value == nil || len(rules[0].Head.Args) > 0 || len(rules[0].Head.Ref()) > 1 {
 			return ref
 		}
-		value, ok := rules[0].Head.Value.Value.(ast.Ref)
-		if !ok {
+		base := scopeOf(rules[0], nil).placeOf(rules[0].Head.Value)
+		if base == nil {
 			return ref
 		}
-		ref = scopeOf(rules[0], nil).resolve(value).Concat(ref[n:])
+		ref = base.Concat(ref[n:])
 	}
 	return ref
 }

@@ -28,6 +28,7 @@ const maxPath = 32
 
 // resolve replaces the variables of a reference.
 func (s *scope) resolve(ref ast.Ref) ast.Ref {
+	ref = s.opening(ref)
 	out := make(ast.Ref, 0, len(ref))
 	for i, t := range ref {
 		v, ok := t.Value.(ast.Var)
@@ -69,8 +70,61 @@ func (s *scope) plain(t *ast.Term) *ast.Term {
 		return t
 	case ast.Var:
 		return s.bound[v]
+	case ast.Call:
+		if ref := s.gotten(v); ref != nil {
+			return &ast.Term{Value: ref, Location: t.Location}
+		}
 	}
 	return nil
+}
+
+// opening replaces a call at the head of a reference by what it stands for.
+func (s *scope) opening(ref ast.Ref) ast.Ref {
+	call, ok := ref[0].Value.(ast.Call)
+	if !ok {
+		return ref
+	}
+	if base := s.gotten(call); base != nil {
+		return base.Concat(ref[1:])
+	}
+	return ref
+}
+
+// placeOf is the reference that a term is or stands for, or nil; a variable is
+// none.
+func (s *scope) placeOf(t *ast.Term) ast.Ref {
+	switch v := t.Value.(type) {
+	case ast.Ref:
+		return s.resolve(v)
+	case ast.Call:
+		return s.gotten(v)
+	}
+	return nil
+}
+
+// gotten is the reference that object.get(map, key, {}) stands for, or nil: of an
+// empty object nothing can be read, just as of a map that is not there.
+func (s *scope) gotten(call ast.Call) ast.Ref {
+	if len(call) != 4 || call[0].Value.String() != "object.get" {
+		return nil
+	}
+	if missing, ok := call[3].Value.(ast.Object); !ok || missing.Len() > 0 {
+		return nil
+	}
+	of := s.plain(call[1])
+	if of == nil {
+		return nil
+	}
+	ref := s.placeOf(of)
+	if ref == nil || len(ref) >= maxPath {
+		return nil
+	}
+	ref = ref.Append(call[2])
+	if path, ok := call[2].Value.(*ast.Array); ok {
+		ref = ref[:len(ref)-1].Copy()
+		path.Foreach(func(t *ast.Term) { ref = ref.Append(t) })
+	}
+	return s.resolve(ref)
 }
 
 // constant is a term that is known when a policy is loaded, or nil.

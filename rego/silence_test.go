@@ -49,6 +49,10 @@ func TestARuleThatWouldBeSilentIsRefused(t *testing.T) {
 		"a map under another name":           {said(`l.team`, `l := input.task.labels`), teamHead},
 		"a name in a variable":               {said(`input.task.labels[k]`, `k := "team"; `+model), teamHead},
 		"names in a list":                    {said(`input.task.labels[k]`, `some k in ["team", "owner"]`), "the task has no such label"},
+		"a map with a default":               {said(`object.get(input.task, "labels", {}).team`, model), teamHead},
+		"a map with a default in a variable": {said(`l.team`, `l := object.get(input.task, "labels", {}); `+model), teamHead},
+		"a map with a default that differs":  {deny(`l := object.get(input, ["task", "labels"], {}); l.team != "x"`), teamNamed + "comparison"},
+		"a default map of another rule":      {"l := object.get(input.task, \"labels\", {})\n" + said(`l.team`, model), teamHead},
 		"an import":                          {"import input.task.labels as l\n" + said(`l.team`, model), "p.rego:3:36: " + teamHead},
 		"a rule":                             {"team := input.task.labels.team\n" + said(`team`, model), "p.rego:3:36: " + teamHead},
 		"a rule with a condition":            {"team := t if t := input.task.labels.team\n" + said(`team`, model), teamHead},
@@ -96,6 +100,9 @@ func TestARuleThatLooksFirstIsAccepted(t *testing.T) {
 	lib := "import data.bursar.lib.labels\n"
 	for name, rules := range map[string]string{
 		"a default":                            said(`object.get(input.task.labels, "team", "none")`, `input.task.model == "opus"`),
+		"a test of a map with a default":       said(`l.team`, `l := object.get(input.task, "labels", {}); l.team == "x"`),
+		"a default of a map with a default":    said(`object.get(object.get(input.task, "labels", {}), "team", "none")`, `true`),
+		"a map with a default of its own":      said(`sprintf("%d", [object.get(input.budget.meters, "gpu", {"used": 0}).used])`, `input.task.model == "opus"`),
 		"a default of a path":                  said(`object.get(input.task, ["labels", "team"], "none")`, `input.task.model == "opus"`),
 		"a plain mention":                      said(team, team),
 		"an equality":                          said(team, team+` == "x"`),
