@@ -62,6 +62,19 @@ func TestMessages(t *testing.T) {
 	}{
 		"no budget": {want: "No budget is for this task."},
 		"room":      {budgets: []*budgetv1alpha1.TaskBudget{daily(nil)}, want: "Every budget has room."},
+		"a budget that only warns is spent": {
+			spent: "1.25",
+			budgets: []*budgetv1alpha1.TaskBudget{
+				named("room", func(s *budgetv1alpha1.TaskBudgetSpec) { s.MaxCostUSD = nano(2 * usage.USD) }),
+				named("soft", func(s *budgetv1alpha1.TaskBudgetSpec) { s.Action = "Warn" }),
+			},
+			want: "No budget refuses; only warning: " +
+				"TaskBudget team-a/soft: costUSD used 1.25 reaches the limit 1 (Daily from 00:00 UTC, window ends at 2026-03-09T00:00:00Z)",
+		},
+		"a budget that only warns is degraded": {
+			budgets: []*budgetv1alpha1.TaskBudget{daily(func(s *budgetv1alpha1.TaskBudgetSpec) { s.Action, s.Period.Type = "Warn", "Dayly" })},
+			want:    "No budget refuses; only warning: TaskBudget team-a/daily cannot be evaluated (InvalidPeriod): spec.period.type",
+		},
 		"spent": {
 			spent: "1.25", budgets: []*budgetv1alpha1.TaskBudget{daily(nil)}, reason: "BudgetExceeded",
 			want: "TaskBudget team-a/daily: costUSD used 1.25 reaches the limit 1 (Daily from 00:00 UTC, window ends at 2026-03-09T00:00:00Z)",

@@ -13,8 +13,9 @@ import (
 const maxMessage = 4096
 
 // Message says in one line why the task waits: each budget that refuses, with
-// the figure and the limit, or what the policies say. It is bounded; where not all budgets find room it
-// says how many are left out. For an allowed task it says so.
+// the figure and the limit, or what the policies say. It is bounded; where not
+// all budgets find room it says how many are left out. For an allowed task it
+// says so, and which budgets that only warn would have refused it.
 func (d Decision) Message() string {
 	switch {
 	case d.Fault != "":
@@ -28,11 +29,16 @@ func (d Decision) Message() string {
 	if len(refusals) == 0 {
 		return "No decision was made."
 	}
-	text := refusals[0].String()
-	for i := range refusals[1:] {
-		part := refusals[i+1].String()
+	return listed(refusals)
+}
+
+// listed tells verdicts in one line, as many as find room.
+func listed(verdicts []Verdict) string {
+	text := verdicts[0].String()
+	for i := range verdicts[1:] {
+		part := verdicts[i+1].String()
 		if len(text)+len(part) > maxMessage-len("; and 1000000 more budgets") {
-			text += fmt.Sprintf("; and %d more budgets", len(refusals)-i-1)
+			text += fmt.Sprintf("; and %d more budgets", len(verdicts)-i-1)
 			break
 		}
 		text += "; " + part
@@ -42,14 +48,27 @@ func (d Decision) Message() string {
 
 // admission says in one line why the task may start.
 func (d Decision) admission() string {
+	warners := d.Warners()
 	switch {
-	case d.Hold != nil && d.Hold.AdmittedAt.Before(d.At.Truncate(time.Second)): // a stored hold has whole seconds
+	case d.resumed():
 		return "Admitted already at " + stamp(d.Hold.AdmittedAt) + "."
 	case len(d.Verdicts) == 0:
 		return "No budget is for this task."
+	case len(warners) > 0:
+		return bounded("No budget refuses; only warning: "+listed(warners), maxMessage)
 	default:
 		return "Every budget has room."
 	}
+}
+
+// resumed reports that the task is admitted with a hold that it had before. One
+// of the same second tells itself where budgets refuse by now.
+func (d Decision) resumed() bool {
+	if d.Hold == nil {
+		return false
+	}
+	before := d.Hold.AdmittedAt.Before(d.At.Truncate(time.Second)) // a stored hold has whole seconds
+	return before || len(d.Refusals()) > 0
 }
 
 // String says in one line what the budget says of the task.
