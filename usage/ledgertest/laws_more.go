@@ -26,6 +26,14 @@ func lawRemove(t *testing.T, ledger usage.Ledger) {
 	taken(t, ledger, scope, at(1), 1<<62+3, 0)
 	remover.Remove("a")
 	taken(t, ledger, scope, at(1), 3, 0)
+	remover.Remove("d") // the last one of its window
+	taken(t, ledger, scope, at(1), 0, 0)
+	add(t, ledger, spent("d", 1, 5), spent("e", 30, 100))
+	taken(t, ledger, scope, at(1), 5, 0)
+	remover.Remove("d")
+	add(t, ledger, spent("f", 2, 7))
+	taken(t, ledger, scope, at(1), 7, 0)
+	taken(t, ledger, scope, at(30), 100, 0)
 }
 
 // lawFirstUse uses the instant that a careless ledger takes for none: the start
