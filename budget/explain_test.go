@@ -53,6 +53,7 @@ func refusal(t *testing.T) budget.Decision {
 	return budget.Admit(in)
 }
 
+// TestExplain is row C10: a decision tells every matching budget and its figures, those with room, too.
 func TestExplain(t *testing.T) {
 	d := refusal(t)
 	const zone = `spec.period.timezone: Invalid value: "Mars/Base": no zone of the tz database has this name; ` +

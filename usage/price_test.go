@@ -164,7 +164,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// The cost of separate kinds is the sum of the products, rounded up once.
+// TestCostIsExact is row C3 of prices: the cost of separate kinds is the sum of the products, rounded up once.
 func TestCostIsExact(t *testing.T) {
 	kinds := []usage.Meter{usage.InputTokens, usage.OutputTokens, usage.CacheReadTokens, usage.CacheWriteTokens, usage.ReasoningTokens}
 	rapid.Check(t, func(t *rapid.T) {
