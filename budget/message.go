@@ -2,10 +2,12 @@ package budget
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/bursar-dev/bursar/period"
 	"github.com/bursar-dev/bursar/usage"
 )
 
@@ -129,14 +131,25 @@ func (f Figure) String() string {
 		}
 		return text
 	case CauseSpent:
-		return fmt.Sprintf("%s used %s%s reaches the limit %s", f.Meter, amount(f.Used), f.held(), amount(f.Limit))
+		text := fmt.Sprintf("%s used %s%s reaches the limit %s", f.Meter, amount(f.Used), f.held(), amount(f.Limit))
+		if f.neverFits() {
+			text += ", and the estimate " + amount(f.Estimate) + " alone exceeds it"
+		}
+		return text
 	case CauseEstimate:
-		return fmt.Sprintf("%s used %s%s + estimate %s exceeds the limit %s",
+		text := fmt.Sprintf("%s used %s%s + estimate %s exceeds the limit %s",
 			f.Meter, amount(f.Used), f.held(), amount(f.Estimate), amount(f.Limit))
+		if f.neverFits() {
+			text += ", as the estimate alone does"
+		}
+		return text
 	default:
 		return fmt.Sprintf("%s used %s%s of the limit %s", f.Meter, amount(f.Used), f.held(), amount(f.Limit))
 	}
 }
+
+// neverFits reports that no window makes room for the estimate.
+func (f Figure) neverFits() bool { return f.Estimated && f.Estimate > f.Limit }
 
 func tasks(n int64) string {
 	if n == 1 {
@@ -175,7 +188,18 @@ func (v Verdict) Remedy() string {
 			return remedy
 		}
 	}
+	if v.spentForGood() {
+		return "raise the limit: there is no window after this one"
+	}
 	return "wait, or raise the limit"
+}
+
+// spentForGood reports a budget of one window only that has no room even when
+// nothing is held any more.
+func (v Verdict) spentForGood() bool {
+	return v.Period.Kind() == period.Lifetime && slices.ContainsFunc(v.Figures, func(f Figure) bool {
+		return f.Used >= f.Limit || f.Estimated && usage.SaturatingAdd(f.Used, f.Estimate) > f.Limit
+	})
 }
 
 // remedy is what can be done beside waiting, "" where that is enough.
@@ -185,7 +209,7 @@ func (f Figure) remedy() string {
 		return "raise the limit; 0 admits nothing"
 	case f.Cause == CauseUnknown:
 		return "report usage, price tokens with a price list, correct the record, or choose another spec.unknownUsage; ChargeHold needs a spec.defaultEstimate where nothing was held"
-	case f.Cause == CauseEstimate && f.Estimate > f.Limit:
+	case f.Cause != "" && f.neverFits():
 		return "raise the limit or lower the estimate: it exceeds the whole limit"
 	default:
 		return ""
