@@ -62,8 +62,8 @@ func benchRecord(i int) usage.Record {
 	}
 }
 
-func benchMemory(b *testing.B, records int, rules []*budget.Rule) *usage.Memory {
-	b.Helper()
+func benchMemory(tb testing.TB, records int, rules []*budget.Rule) *usage.Memory {
+	tb.Helper()
 	scopes := make([]*usage.Scope, 0, len(rules))
 	for _, r := range rules {
 		scopes = append(scopes, r.Scope())
@@ -71,7 +71,7 @@ func benchMemory(b *testing.B, records int, rules []*budget.Rule) *usage.Memory 
 	memory := usage.NewMemory(scopes...)
 	for i := range records {
 		if err := memory.Add(benchRecord(i)); err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	return memory

@@ -23,6 +23,8 @@ func explained(t *rapid.T, d budget.Decision) string {
 	return string(data) + "\n" + d.Explain()
 }
 
+// TestAdmitOnTheLedgerEqualsAdmitOnPlainSlices is row C10: a decision is replayed to the letter from the records and holds
+// that it rested on, by the code that enforces.
 func TestAdmitOnTheLedgerEqualsAdmitOnPlainSlices(t *testing.T) {
 	run(t, func(t *rapid.T, w *world) {
 		naive := budget.Admit(w.input(w.history))

@@ -14,7 +14,9 @@ import (
 )
 
 // TestDecisionCases replays the corpus on plain slices and on the ledger in
-// memory, with budgets, records and holds in several orders.
+// memory, with budgets, records and holds in several orders. Among the cases are
+// rows A3 and A4 (limit, many), C1 (hold), C4 (unknown), C5 (meter) and C6
+// (group).
 func TestDecisionCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/admit*")
 	if err != nil || len(files) == 0 {

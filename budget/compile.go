@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/types"
@@ -47,7 +46,7 @@ func Compile(tb *budgetv1alpha1.TaskBudget, options ...CompileOption) (*Rule, fi
 	c.selector(spec.Child("taskSelector"), tb.Spec.TaskSelector)
 	windows := c.period(spec.Child("period"), tb.Spec.Period)
 	c.limits(spec, &tb.Spec)
-	standard := amounts(&c, spec.Child("defaultEstimate"), tb.Spec.DefaultEstimate)
+	standard := c.defaultEstimate(spec.Child("defaultEstimate"), tb.Spec.DefaultEstimate)
 	c.enums(spec, &tb.Spec)
 	c.groupBy(spec.Child("groupBy"), tb.Spec.GroupBy)
 	c.thresholds(spec.Child("thresholds"), tb.Spec.Thresholds)
@@ -183,123 +182,6 @@ func instant(t *metav1.Time) *time.Time {
 	return &t.Time
 }
 
-func (c *compiler) limits(path *field.Path, spec *budgetv1alpha1.TaskBudgetSpec) {
-	if nano, ok := c.money(path.Child("maxCostUSD"), spec.MaxCostUSD); ok {
-		c.limit(usage.CostUSD, nano)
-	}
-	if n, ok := c.count(path.Child("maxInputTokens"), spec.MaxInputTokens); ok {
-		c.limit(usage.InputTokens, n)
-	}
-	if n, ok := c.count(path.Child("maxOutputTokens"), spec.MaxOutputTokens); ok {
-		c.limit(usage.OutputTokens, n)
-	}
-	first := len(c.rule.limits)
-	seen := map[usage.Meter]bool{}
-	for i, l := range spec.Limits {
-		at := path.Child("limits").Index(i)
-		meter, ok := c.meter(at.Child("meter"), l.Meter, limitFields, seen)
-		if n, valid := c.count(at.Child("max"), &l.Max); ok && valid {
-			c.limit(meter, n)
-		}
-	}
-	slices.SortFunc(c.rule.limits[first:], func(a, b Limit) int {
-		return slices.Compare([]byte(a.Meter), []byte(b.Meter))
-	})
-	if spec.MaxCostUSD == nil && spec.MaxInputTokens == nil && spec.MaxOutputTokens == nil && len(spec.Limits) == 0 {
-		c.fail(ReasonInvalidSpec, field.Required(path,
-			"at least one of maxCostUSD, maxInputTokens, maxOutputTokens and limits is required"))
-	}
-}
-
-func (c *compiler) limit(m usage.Meter, amount int64) {
-	c.rule.limits = append(c.rule.limits, Limit{Meter: m, Max: amount})
-}
-
-func (c *compiler) money(path *field.Path, q *resource.Quantity) (int64, bool) {
-	if q == nil {
-		return 0, false
-	}
-	nano, err := usage.USDFromQuantity(*q)
-	if err != nil {
-		reason := strings.TrimPrefix(err.Error(), usage.Quote(q.String())+": ")
-		c.fail(ReasonInvalidSpec, field.Invalid(path, q.String(), reason))
-	}
-	return nano, err == nil
-}
-
-func (c *compiler) count(path *field.Path, n *int64) (int64, bool) {
-	switch {
-	case n == nil:
-		return 0, false
-	case *n < 0:
-		c.fail(ReasonInvalidSpec, field.Invalid(path, *n, "must not be negative"))
-		return 0, false
-	default:
-		return *n, true
-	}
-}
-
-// limitFields and amountFields name the fields of the meters that have one of
-// their own.
-var (
-	limitFields = map[usage.Meter]string{
-		usage.CostUSD:      "maxCostUSD",
-		usage.InputTokens:  "maxInputTokens",
-		usage.OutputTokens: "maxOutputTokens",
-	}
-	amountFields = map[usage.Meter]string{
-		usage.CostUSD:      "costUSD",
-		usage.InputTokens:  "inputTokens",
-		usage.OutputTokens: "outputTokens",
-	}
-)
-
-func (c *compiler) meter(
-	path *field.Path, name budgetv1alpha1.MeterName, fields map[usage.Meter]string, seen map[usage.Meter]bool,
-) (usage.Meter, bool) {
-	m := usage.Meter(name)
-	own, hasOwn := fields[m]
-	err := usage.ValidateMeter(m)
-	switch {
-	case err != nil:
-		c.fail(ReasonInvalidSpec, field.Invalid(path, bounded(string(name), maxValue), err.Error()))
-	case hasOwn:
-		c.fail(ReasonInvalidSpec, field.Invalid(path, string(name), "this meter has a field of its own: "+own))
-	case seen[m]:
-		c.fail(ReasonInvalidSpec, field.Duplicate(path, string(name)))
-	default:
-		seen[m] = true
-		return m, true
-	}
-	return "", false
-}
-
-// amounts turns amounts of a manifest into those of package usage.
-func amounts(c *compiler, path *field.Path, a *budgetv1alpha1.Amounts) usage.Amounts {
-	if a == nil {
-		return nil
-	}
-	read := usage.Amounts{}
-	if nano, ok := c.money(path.Child("costUSD"), a.CostUSD); ok {
-		read[usage.CostUSD] = nano
-	}
-	if n, ok := c.count(path.Child("inputTokens"), a.InputTokens); ok {
-		read[usage.InputTokens] = n
-	}
-	if n, ok := c.count(path.Child("outputTokens"), a.OutputTokens); ok {
-		read[usage.OutputTokens] = n
-	}
-	seen := map[usage.Meter]bool{}
-	for i, amount := range a.Meters {
-		at := path.Child("meters").Index(i)
-		m, ok := c.meter(at.Child("meter"), amount.Meter, amountFields, seen)
-		if n, valid := c.count(at.Child("amount"), &amount.Amount); ok && valid {
-			read[m] = n
-		}
-	}
-	return read
-}
-
 func (c *compiler) enums(path *field.Path, spec *budgetv1alpha1.TaskBudgetSpec) {
 	switch spec.Action {
 	case "", budgetv1alpha1.ActionBlock:
@@ -381,16 +263,4 @@ func (c *compiler) recordTTL(path *field.Path, seconds *int64, windows *period.P
 			"a window of this period can last %d seconds; a record must be kept that long, or its spend would be forgotten",
 			int64(longest/time.Second))))
 	}
-}
-
-// meters are the meters that a budget's ledger sums: those that it limits, and
-// cost, tokens and tasks, which its status shows.
-func meters(limits []Limit) []usage.Meter {
-	list := []usage.Meter{usage.CostUSD, usage.InputTokens, usage.OutputTokens, usage.Tasks}
-	for _, l := range limits {
-		if !slices.Contains(list, l.Meter) {
-			list = append(list, l.Meter)
-		}
-	}
-	return list
 }

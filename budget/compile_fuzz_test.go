@@ -17,7 +17,7 @@ import (
 // FuzzCompile reads a manifest and decides by it: nothing panics, a budget with
 // faults refuses and says why, and a budget without has figures for each limit.
 func FuzzCompile(f *testing.F) {
-	for _, file := range []string{"testdata/admit.json", "testdata/admit-more.yaml"} {
+	for _, file := range []string{"testdata/admit.json", "testdata/admit-more.yaml", "testdata/admit-several.yaml"} {
 		cases, err := corpus.Read(file)
 		if err != nil {
 			f.Fatal(err)

@@ -97,6 +97,20 @@ func TestCompileRefuses(t *testing.T) {
 				`spec.limits[3].meter: Invalid value: ""`, `spec.limits[4].meter: Invalid value: "costUSD": this meter has a field`,
 			}, "InvalidSpec",
 		},
+		"more limits than a budget can have": {
+			func(s *spec) { s.Limits = make([]budgetv1alpha1.Limit, 33) },
+			[]string{"spec.limits: Too many: 33: must have at most 32 items"}, "InvalidSpec",
+		},
+		"more limits than a budget can have, and no other": {
+			func(s *spec) { s.MaxCostUSD, s.Limits = nil, make([]budgetv1alpha1.Limit, 100_000) },
+			[]string{"spec.limits: Too many: 100000: must have at most 32 items"}, "InvalidSpec",
+		},
+		"an estimate of more meters than it can have": {
+			func(s *spec) {
+				s.DefaultEstimate = &budgetv1alpha1.Amounts{Meters: make([]budgetv1alpha1.MeterAmount, 257)}
+			},
+			[]string{"spec.defaultEstimate.meters: Too many: 257: must have at most 256 items"}, "InvalidSpec",
+		},
 		"an unknown action and an unknown policy": {
 			func(s *spec) { s.Action, s.UnknownUsage = "block", "Guess" },
 			[]string{

@@ -69,6 +69,19 @@ func TestMessages(t *testing.T) {
 	}{
 		"no budget": {want: "No budget is for this task. None of namespace team-a selects it."},
 		"room":      {budgets: []*budgetv1alpha1.TaskBudget{daily(nil)}, want: "Every budget has room."},
+		"a budget that only warns is spent": {
+			spent: "1.25",
+			budgets: []*budgetv1alpha1.TaskBudget{
+				named("room", func(s *budgetv1alpha1.TaskBudgetSpec) { s.MaxCostUSD = nano(2 * usage.USD) }),
+				named("soft", func(s *budgetv1alpha1.TaskBudgetSpec) { s.Action = "Warn" }),
+			},
+			want: "No budget refuses; only warning: " +
+				"TaskBudget team-a/soft: costUSD used 1.25 reaches the limit 1 (Daily from 00:00 UTC, window ends at 2026-03-09T00:00:00Z)",
+		},
+		"a budget that only warns is degraded": {
+			budgets: []*budgetv1alpha1.TaskBudget{daily(func(s *budgetv1alpha1.TaskBudgetSpec) { s.Action, s.Period.Type = "Warn", "Dayly" })},
+			want:    "No budget refuses; only warning: TaskBudget team-a/daily cannot be evaluated (InvalidPeriod): spec.period.type",
+		},
 		"spent": {
 			spent: "1.25", budgets: []*budgetv1alpha1.TaskBudget{daily(nil)}, reason: "BudgetExceeded",
 			want: "TaskBudget team-a/daily: costUSD used 1.25 reaches the limit 1 (Daily from 00:00 UTC, window ends at 2026-03-09T00:00:00Z)",
@@ -76,6 +89,19 @@ func TestMessages(t *testing.T) {
 		"the estimate is too much": {
 			spent: "0.9", budgets: []*budgetv1alpha1.TaskBudget{daily(nil)}, reason: "BudgetExceeded",
 			want: "TaskBudget team-a/daily: costUSD used 0.9 + estimate 0.3 exceeds the limit 1 (Daily from 00:00 UTC, window ends at 2026-03-09T00:00:00Z)",
+		},
+		"the estimate alone is too much": {
+			budgets: []*budgetv1alpha1.TaskBudget{daily(func(s *budgetv1alpha1.TaskBudgetSpec) { s.MaxCostUSD = nano(usage.MustUSD("0.2")) })},
+			reason:  "BudgetExceeded",
+			want: "TaskBudget team-a/daily: costUSD used 0 + estimate 0.3 exceeds the limit 0.2, as the estimate alone does " +
+				"(Daily from 00:00 UTC, window ends at 2026-03-09T00:00:00Z)",
+		},
+		"the estimate alone is too much, and the budget is spent": {
+			spent:   "0.2",
+			budgets: []*budgetv1alpha1.TaskBudget{daily(func(s *budgetv1alpha1.TaskBudgetSpec) { s.MaxCostUSD = nano(usage.MustUSD("0.2")) })},
+			reason:  "BudgetExceeded",
+			want: "TaskBudget team-a/daily: costUSD used 0.2 reaches the limit 0.2, and the estimate 0.3 alone exceeds it " +
+				"(Daily from 00:00 UTC, window ends at 2026-03-09T00:00:00Z)",
 		},
 		"several meters, and a window without an end": {
 			spent: "1",
@@ -329,6 +355,22 @@ func TestExceeded(t *testing.T) {
 		if got := decide(t, "0", daily(change)); !strings.Contains(got.Verdicts[0].Remedy(), want) {
 			t.Errorf("%s: the remedy is %q", got.Message(), got.Verdicts[0].Remedy())
 		}
+	}
+	life := func(s *budgetv1alpha1.TaskBudgetSpec) {
+		s.Period = budgetv1alpha1.Period{Type: "Lifetime", EndsAt: &metav1.Time{Time: noon.Add(time.Hour)}}
+	}
+	for _, spent := range []string{"0.8", "1"} {
+		got := decide(t, spent, daily(life))
+		if got.Allowed || !got.RetryAt.IsZero() || !strings.HasPrefix(got.Verdicts[0].Remedy(), "raise the limit: there is no window after") {
+			t.Errorf("%s: retry at %v, the remedy is %q", got.Message(), got.RetryAt, got.Verdicts[0].Remedy())
+		}
+	}
+	running := ask("new", compiled(t, daily(life)))
+	running.Ledger = usage.History{Holds: []usage.Hold{{
+		UID: "a", Namespace: "team-a", Amounts: usage.Amounts{usage.CostUSD: usage.USD}, ExpiresAt: noon.Add(time.Minute),
+	}}}
+	if got := budget.Admit(running); !got.RetryAt.Equal(noon.Add(time.Minute)) || got.Verdicts[0].Remedy() != "wait, or raise the limit" {
+		t.Errorf("%s: retry at %v, the remedy is %q", got.Message(), got.RetryAt, got.Verdicts[0].Remedy())
 	}
 	ended := decide(t, "", daily(func(s *budgetv1alpha1.TaskBudgetSpec) {
 		s.Period = budgetv1alpha1.Period{Type: "Lifetime", EndsAt: &metav1.Time{Time: noon}}

@@ -23,23 +23,30 @@ func (d Decision) Explain() string {
 		verdict = "admitted"
 	}
 	fmt.Fprintf(&text, "Task %s at %s: %s\n", d.Task, stamp(d.At), verdict)
-	switch {
-	case d.PolicyRefuses() && d.RetryAt.IsZero():
-		fmt.Fprint(&text, "  The budgets have room, and policies refuse.\n")
-	case d.PolicyRefuses():
-		fmt.Fprintf(&text, "  The budgets have room, and policies want to be asked again at %s.\n", stamp(d.RetryAt))
-	case d.Allowed || d.Fault != "" || len(d.Verdicts) == 0:
-		fmt.Fprintf(&text, "  %s\n", d.Message())
-	case d.RetryAt.IsZero():
-		fmt.Fprint(&text, "  Time alone never makes room.\n")
-	default:
-		fmt.Fprintf(&text, "  Time alone makes room at %s.\n", stamp(d.RetryAt))
-	}
+	fmt.Fprintf(&text, "  %s\n", d.summary())
 	for i := range d.Verdicts {
 		d.Verdicts[i].explain(&text)
 	}
 	d.explainPolicy(&text)
 	return text.String()
+}
+
+// summary says in one line what all verdicts come to.
+func (d Decision) summary() string {
+	switch {
+	case d.PolicyRefuses() && d.RetryAt.IsZero():
+		return "The budgets have room, and policies refuse."
+	case d.PolicyRefuses():
+		return "The budgets have room, and policies want to be asked again at " + stamp(d.RetryAt) + "."
+	case d.Allowed && !d.resumed() && len(d.Warners()) > 0:
+		return "No budget refuses." // those that warn are told after it
+	case d.Allowed || d.Fault != "" || len(d.Verdicts) == 0:
+		return d.Message()
+	case d.RetryAt.IsZero():
+		return "Time alone never makes room."
+	default:
+		return "Time alone makes room at " + stamp(d.RetryAt) + "."
+	}
 }
 
 // String names the task: namespace/name, and the UID where it has one.

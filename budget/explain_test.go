@@ -13,6 +13,24 @@ import (
 	"github.com/bursar-dev/bursar/usage"
 )
 
+// TestExplainAWarning: the budget that warns is told in full, once.
+func TestExplainAWarning(t *testing.T) {
+	d := decide(t, "1.25", daily(func(s *budgetv1alpha1.TaskBudgetSpec) { s.Action = "Warn" }))
+	want := `Task in "team-a" (uid "new") at 2026-03-08T04:30:00Z: admitted
+  No budget refuses.
+
+  TaskBudget team-a/daily warns
+    Daily from 00:00 UTC, window [2026-03-08T00:00:00Z, 2026-03-09T00:00:00Z)
+      meter  used  held  estimate  limit  remaining  unknown
+    costUSD  1.25     0       0.3      1          0        0
+    why:    costUSD used 1.25 reaches the limit 1
+    remedy: wait, or raise the limit
+`
+	if diff := cmp.Diff(want, d.Explain()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // refusal is a decision with every kind of verdict.
 func refusal(t *testing.T) budget.Decision {
 	t.Helper()
@@ -53,6 +71,7 @@ func refusal(t *testing.T) budget.Decision {
 	return budget.Admit(in)
 }
 
+// TestExplain is row C10: a decision tells every matching budget and its figures, those with room, too.
 func TestExplain(t *testing.T) {
 	d := refusal(t)
 	const zone = `spec.period.timezone: Invalid value: "Mars/Base": no zone of the tz database has this name; ` +

@@ -2,10 +2,12 @@ package budget
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/bursar-dev/bursar/period"
 	"github.com/bursar-dev/bursar/usage"
 )
 
@@ -13,8 +15,9 @@ import (
 const maxMessage = 4096
 
 // Message says in one line why the task waits: each budget that refuses, with
-// the figure and the limit, or what the policies say. It is bounded; where not all budgets find room it
-// says how many are left out. For an allowed task it says so.
+// the figure and the limit, or what the policies say. It is bounded; where not
+// all budgets find room it says how many are left out. For an allowed task it
+// says so, and which budgets that only warn would have refused it.
 func (d Decision) Message() string {
 	switch {
 	case d.Fault != "":
@@ -28,11 +31,16 @@ func (d Decision) Message() string {
 	if len(refusals) == 0 {
 		return "No decision was made."
 	}
-	text := refusals[0].String()
-	for i := range refusals[1:] {
-		part := refusals[i+1].String()
+	return listed(refusals)
+}
+
+// listed tells verdicts in one line, as many as find room.
+func listed(verdicts []Verdict) string {
+	text := verdicts[0].String()
+	for i := range verdicts[1:] {
+		part := verdicts[i+1].String()
 		if len(text)+len(part) > maxMessage-len("; and 1000000 more budgets") {
-			text += fmt.Sprintf("; and %d more budgets", len(refusals)-i-1)
+			text += fmt.Sprintf("; and %d more budgets", len(verdicts)-i-1)
 			break
 		}
 		text += "; " + part
@@ -42,16 +50,29 @@ func (d Decision) Message() string {
 
 // admission says in one line why the task may start.
 func (d Decision) admission() string {
+	warners := d.Warners()
 	switch {
-	case d.Hold != nil && d.Hold.AdmittedAt.Before(d.At.Truncate(time.Second)): // a stored hold has whole seconds
+	case d.resumed():
 		return "Admitted already at " + stamp(d.Hold.AdmittedAt) + "."
 	case len(d.Verdicts) == 0 && d.Task.Namespace != "":
 		return "No budget is for this task. None of namespace " + bounded(d.Task.Namespace, maxValue) + " selects it."
 	case len(d.Verdicts) == 0:
 		return "No budget is for this task."
+	case len(warners) > 0:
+		return bounded("No budget refuses; only warning: "+listed(warners), maxMessage)
 	default:
 		return "Every budget has room."
 	}
+}
+
+// resumed reports that the task is admitted with a hold that it had before. One
+// of the same second tells itself where budgets refuse by now.
+func (d Decision) resumed() bool {
+	if d.Hold == nil {
+		return false
+	}
+	before := d.Hold.AdmittedAt.Before(d.At.Truncate(time.Second)) // a stored hold has whole seconds
+	return before || len(d.Refusals()) > 0
 }
 
 // String says in one line what the budget says of the task.
@@ -112,14 +133,25 @@ func (f Figure) String() string {
 		}
 		return text
 	case CauseSpent:
-		return fmt.Sprintf("%s used %s%s reaches the limit %s", f.Meter, amount(f.Used), f.held(), amount(f.Limit))
+		text := fmt.Sprintf("%s used %s%s reaches the limit %s", f.Meter, amount(f.Used), f.held(), amount(f.Limit))
+		if f.neverFits() {
+			text += ", and the estimate " + amount(f.Estimate) + " alone exceeds it"
+		}
+		return text
 	case CauseEstimate:
-		return fmt.Sprintf("%s used %s%s + estimate %s exceeds the limit %s",
+		text := fmt.Sprintf("%s used %s%s + estimate %s exceeds the limit %s",
 			f.Meter, amount(f.Used), f.held(), amount(f.Estimate), amount(f.Limit))
+		if f.neverFits() {
+			text += ", as the estimate alone does"
+		}
+		return text
 	default:
 		return fmt.Sprintf("%s used %s%s of the limit %s", f.Meter, amount(f.Used), f.held(), amount(f.Limit))
 	}
 }
+
+// neverFits reports that no window makes room for the estimate.
+func (f Figure) neverFits() bool { return f.Estimated && f.Estimate > f.Limit }
 
 func tasks(n int64) string {
 	if n == 1 {
@@ -158,7 +190,18 @@ func (v Verdict) Remedy() string {
 			return remedy
 		}
 	}
+	if v.spentForGood() {
+		return "raise the limit: there is no window after this one"
+	}
 	return "wait, or raise the limit"
+}
+
+// spentForGood reports a budget of one window only that has no room even when
+// nothing is held any more.
+func (v Verdict) spentForGood() bool {
+	return v.Period.Kind() == period.Lifetime && slices.ContainsFunc(v.Figures, func(f Figure) bool {
+		return f.Used >= f.Limit || f.Estimated && usage.SaturatingAdd(f.Used, f.Estimate) > f.Limit
+	})
 }
 
 // remedy is what can be done beside waiting, "" where that is enough.
@@ -168,7 +211,7 @@ func (f Figure) remedy() string {
 		return "raise the limit; 0 admits nothing"
 	case f.Cause == CauseUnknown:
 		return "report usage, price tokens with a price list, correct the record, or choose another spec.unknownUsage; ChargeHold needs a spec.defaultEstimate where nothing was held"
-	case f.Cause == CauseEstimate && f.Estimate > f.Limit:
+	case f.Cause != "" && f.neverFits():
 		return "raise the limit or lower the estimate: it exceeds the whole limit"
 	default:
 		return ""

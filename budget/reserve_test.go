@@ -121,6 +121,18 @@ func TestReserveGivesTheSameHoldAgain(t *testing.T) {
 	}
 }
 
+// TestReserveAgainInTheSameSecond: budgets that refuse by then have no room, and
+// the message does not claim it.
+func TestReserveAgainInTheSameSecond(t *testing.T) {
+	rule, memory := compiled(t, daily(nil)), usage.NewMemory()
+	budget.Reserve(memory, ask("a", rule), time.Hour)
+	spend(t, memory, "other", "1")
+	again := budget.Reserve(memory, ask("a", rule), time.Hour)
+	if !again.Allowed || again.Message() != "Admitted already at 2026-03-08T04:30:00Z." {
+		t.Errorf("allowed is %v, message %q", again.Allowed, again.Message())
+	}
+}
+
 func TestReserveAfterTheHoldHasExpired(t *testing.T) {
 	rule, memory := compiled(t, daily(nil)), usage.NewMemory()
 	budget.Reserve(memory, ask("a", rule), 10*time.Minute)

@@ -66,8 +66,8 @@ func prepare(t *rapid.T, spec *corev1.PodSpec) {
 	draw(spec.Resources)
 }
 
-// TestApplyPreservesEverythingElse fills every field of a pod and shows that only amounts and the two labels differ in the
-// result, that the argument is untouched, and that a second Apply changes nothing.
+// TestApplyPreservesEverythingElse is row B3: it fills every field of a pod and shows that only amounts and the two labels
+// differ in the result, that the argument is untouched, and that a second Apply changes nothing.
 func TestApplyPreservesEverythingElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pod := filled[corev1.Pod](chosen(t))
@@ -99,6 +99,7 @@ func TestApplyPreservesEverythingElse(t *testing.T) {
 	})
 }
 
+// TestApplyTemplatePreservesEverythingElse is row B3 of the template of a pod.
 func TestApplyTemplatePreservesEverythingElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		template := filled[corev1.PodTemplateSpec](chosen(t))

@@ -21,6 +21,7 @@ func texts(list corev1.ResourceList) map[string]string {
 	return shown
 }
 
+// TestBuildPodResources is row B1: one value per dimension is the request and the limit, 0.5 cores are 500m and 1024 MiB are 1Gi.
 func TestBuildPodResources(t *testing.T) {
 	small := podspec.MustSize(podspec.Cores(0.5), podspec.MiB(1024))
 	q := resource.MustParse

@@ -80,10 +80,11 @@ func (a Amounts) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements [json.Unmarshaler]. Money may be a text or a number,
 // other amounts an integer as number or text; what cannot be read is an error
-// that names the meter, the first by name. null leaves nothing known.
+// that names the meter, the first by name, and so is a meter that comes twice.
+// null leaves nothing known.
 func (a *Amounts) UnmarshalJSON(data []byte) error {
-	var object map[Meter]json.RawMessage
-	if err := json.Unmarshal(data, &object); err != nil {
+	object, err := jsonObject(data)
+	if err != nil {
 		return err
 	}
 	if object == nil {
@@ -91,11 +92,12 @@ func (a *Amounts) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	read := make(Amounts, len(object))
-	for _, m := range slices.Sorted(maps.Keys(object)) {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		m := Meter(name)
 		if err := ValidateMeter(m); err != nil {
 			return err
 		}
-		amount, err := parseJSONAmount(m, object[m])
+		amount, err := parseJSONAmount(m, object[name])
 		if err != nil {
 			return fmt.Errorf("%s: %w", m, err)
 		}

@@ -77,6 +77,8 @@ func TestAmountsRefuseJSON(t *testing.T) {
 		`{"": 1}`:                              "needs a name",
 		`{"a b": 1}`:                           "only letters",
 		`{"b": -1, "a": -1, "c": -1}`:          "a: ",
+		`{"costUSD": 1, "a": 2, "costUSD": 5}`: `"costUSD" is there twice`,
+		`{"a": 1, "\u0061": 1}`:                `"a" is there twice`,
 		`{"costUSD": 1} x`:                     "invalid character",
 	} {
 		kept := usage.Amounts{"kept": 1}

@@ -35,6 +35,8 @@ func heldFor(c usage.Completion, amounts usage.Amounts) *usage.Hold {
 
 func reported(n int64) usage.Figure { return usage.Figure{Amount: n, Basis: usage.Reported} }
 
+// TestRecordUsageFigures is row C4 of a record: what was not reported is no zero, and is priced, held or unknown. What budgets
+// make of that is in the unknown cases of budget/testdata.
 func TestRecordUsageFigures(t *testing.T) {
 	unknown := usage.Figure{Basis: usage.Unknown}
 	standing := func(n int64) usage.Figure { return usage.Figure{Amount: n, Basis: usage.Held} }

@@ -261,13 +261,14 @@ func (c *counter) stretch(at time.Time, i instant) (period.Window, bool, error) 
 		window, err := c.account.cursor.At(at)
 		return window, true, err
 	}
+	var last period.Window
 	start, open := c.uses.openAt(i)
-	if !open {
-		window, err := c.account.scope.Period.Resume(period.Window{}, at)
-		return window, false, err
+	if open {
+		from := start.time()
+		last = period.Window{Start: from, End: from.Add(c.account.length)}
 	}
-	from := start.time()
-	return period.Window{Start: from, End: from.Add(c.account.length)}, true, nil
+	window, err := c.account.scope.Period.Resume(last, at)
+	return window, open, err
 }
 
 // after is the next instant that can be told from i.

@@ -257,6 +257,7 @@ func decimals() *rapid.Generator[string] {
 	return rapid.StringMatching(`[ ]?[0-9]{0,12}(\.[0-9]{0,24})?([eE][+-]?[0-9]{0,2})?[ ]?`)
 }
 
+// TestParseUSDIsExact is row C3: texts are read as big integers read them, rounded up once.
 func TestParseUSDIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		compareUSD(t, decimals().Draw(t, "text"))

@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -24,31 +23,51 @@ type Price struct {
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. A price may be a text or a
-// number; a field that is not one of a price is an error.
+// number; a field that is not one of a price is an error, and so is one that
+// comes twice. Upper and lower case matter.
 func (p *Price) UnmarshalJSON(data []byte) error {
-	var raw struct {
-		Model         string        `json:"model"`
-		PerMillionUSD map[Meter]any `json:"perMillionUSD"`
-	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&raw); err != nil {
+	object, err := jsonObject(data)
+	if err != nil {
 		return err
 	}
-	*p = Price{Model: raw.Model}
-	for m, value := range raw.PerMillionUSD {
-		switch value.(type) {
-		case string, json.Number:
+	var read Price
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		switch name {
+		case "model":
+			err = json.Unmarshal(object[name], &read.Model)
+		case "perMillionUSD":
+			read.PerMillionUSD, err = parseJSONPrices(object[name])
 		default:
-			return fmt.Errorf("perMillionUSD.%s: want a price in dollars, not %s", Quote(string(m)), Quote(fmt.Sprint(value)))
+			return fmt.Errorf("unknown field %s", Quote(name))
 		}
-		if p.PerMillionUSD == nil {
-			p.PerMillionUSD = map[Meter]string{}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		p.PerMillionUSD[m] = fmt.Sprint(value)
 	}
+	*p = read
 	return nil
+}
+
+// parseJSONPrices reads prices per kind of token as they are written.
+func parseJSONPrices(data []byte) (map[Meter]string, error) {
+	object, err := jsonObject(data)
+	if len(object) == 0 {
+		return nil, err
+	}
+	prices := make(map[Meter]string, len(object))
+	for _, m := range slices.Sorted(maps.Keys(object)) {
+		text := string(object[m])
+		switch c := text[0]; {
+		case c == '"':
+			if err := json.Unmarshal(object[m], &text); err != nil {
+				return nil, err
+			}
+		case !isDigit(c) && c != '-':
+			return nil, fmt.Errorf("%s: want a price in dollars, not %s", Quote(m), Quote(text))
+		}
+		prices[Meter(m)] = text
+	}
+	return prices, nil
 }
 
 // Inclusion says whether tokens of one kind are counted in another count, too.

@@ -164,7 +164,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// The cost of separate kinds is the sum of the products, rounded up once.
+// TestCostIsExact is row C3 of prices: the cost of separate kinds is the sum of the products, rounded up once.
 func TestCostIsExact(t *testing.T) {
 	kinds := []usage.Meter{usage.InputTokens, usage.OutputTokens, usage.CacheReadTokens, usage.CacheWriteTokens, usage.ReasoningTokens}
 	rapid.Check(t, func(t *rapid.T) {
@@ -261,12 +261,22 @@ func TestPricesAreReadAsTextAndAsNumber(t *testing.T) {
 		t.Error(diff)
 	}
 	for text, want := range map[string]string{
-		`{"model":"a","perMillionUSD":{"inputTokens":true}}`: `perMillionUSD."inputTokens": want a price in dollars, not "true"`,
-		`{"modell":"a"}`: `unknown field "modell"`,
+		`{"model":"a","perMillionUSD":{"inputTokens":true}}`:                  `perMillionUSD: "inputTokens": want a price in dollars, not "true"`,
+		`{"model":"a","perMillionUSD":{"inputTokens":null}}`:                  `perMillionUSD: "inputTokens": want a price in dollars, not "null"`,
+		`{"model":"a","perMillionUSD":["1"]}`:                                 `perMillionUSD: json: cannot unmarshal array`,
+		`{"model":"a","perMillionUSD":{"inputTokens":"1","inputTokens":"9"}}`: `perMillionUSD: "inputTokens" is there twice`,
+		`{"model":"a","model":"b"}`:                                           `"model" is there twice`,
+		`{"model":"a","Model":"b"}`:                                           `unknown field "Model"`,
+		`{"model":1}`:                                                         `model: json: cannot unmarshal number`,
+		`{"modell":"a"}`:                                                      `unknown field "modell"`,
+		`["a"]`:                                                               `cannot unmarshal array`,
 	} {
 		var price usage.Price
 		if err := json.Unmarshal([]byte(text), &price); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+		if diff := cmp.Diff(usage.Price{}, price); diff != "" {
+			t.Errorf("%s left something behind: %s", text, diff)
 		}
 	}
 }

@@ -136,6 +136,17 @@ var changes = []struct {
 	{false, func(r *usage.Record) {
 		r.Usage[usage.CostUSD] = usage.Figure{Amount: r.Usage[usage.CostUSD].Amount, Basis: usage.Held}
 	}},
+	{false, func(r *usage.Record) {
+		r.Usage[usage.CostUSD] = usage.Figure{Amount: r.Usage[usage.CostUSD].Amount, Basis: usage.Priced}
+	}},
+	{false, func(r *usage.Record) { r.Corrects, r.Replaces = "x", usage.Figures{usage.CostUSD: reported(1)} }},
+	{false, func(r *usage.Record) {
+		r.Corrects, r.Replaces = "x", usage.Figures{usage.CostUSD: {Amount: 1, Basis: usage.Priced}}
+	}},
+	{false, func(r *usage.Record) {
+		r.Corrects, r.Replaces = "x", usage.Figures{usage.CostUSD: {Basis: usage.Unknown}}
+	}},
+	{false, func(r *usage.Record) { r.Corrects, r.Replaces = "x", usage.Figures{usage.Tasks: reported(1)} }},
 	{false, func(r *usage.Record) { r.Usage["a"], r.Usage["b"] = reported(1), reported(2) }},
 	{false, func(r *usage.Record) { r.Usage["a"], r.Usage["b"] = reported(2), reported(1) }},
 	{false, func(r *usage.Record) { r.Usage["h"] = usage.Figure{Amount: 1 << 56, Basis: usage.Priced} }},

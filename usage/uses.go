@@ -12,16 +12,21 @@ type uses struct {
 	anchor instant   // uses before it open nothing
 	all    []instant // all[:sorted] is sorted
 	sorted int
-	opened []instant // those that opened a window, sorted, unless stale
-	stale  bool
+	opened []instant // those that opened a window, sorted, but for changed
+	// changed are the first and the last use that came or went and are not
+	// accounted for in opened; the windows that began before the first are right.
+	changed struct {
+		first, last instant
+		any         bool
+	}
 }
 
 // newUses begins with a use that is known from elsewhere, if there is one.
 func newUses(length time.Duration, known time.Time) uses {
-	u := uses{length: length, anchor: minInstant, stale: true}
+	u := uses{length: length, anchor: minInstant}
 	if !known.IsZero() {
 		u.anchor = instantOf(known)
-		u.all, u.sorted = []instant{u.anchor}, 1
+		u.insert(u.anchor)
 	}
 	return u
 }
@@ -45,11 +50,11 @@ func (u *uses) insert(at instant) {
 		u.sorted++
 	}
 	switch {
-	case u.stale || u.idle(at):
+	case u.idle(at):
 	case u.behind(at):
 		u.opened = append(u.opened, at)
 	default:
-		u.stale = true
+		u.note(at)
 	}
 }
 
@@ -58,7 +63,21 @@ func (u *uses) remove(at instant) {
 	i, _ := slices.BinarySearchFunc(u.all, at, instant.compare)
 	u.all = slices.Delete(u.all, i, i+1)
 	u.sorted--
-	u.stale = u.stale || !u.idle(at)
+	if !u.idle(at) {
+		u.note(at)
+	}
+}
+
+// note remembers that a use came or went which moves windows.
+func (u *uses) note(at instant) {
+	c := &u.changed
+	if !c.any || at.before(c.first) {
+		c.first = at
+	}
+	if !c.any || c.last.before(at) {
+		c.last = at
+	}
+	c.any = true
 }
 
 // sort merges what came late into all the others.
@@ -96,7 +115,7 @@ func (u *uses) behind(at instant) bool {
 // openAt gives the start of the window that is open at an instant, false if
 // none is.
 func (u *uses) openAt(at instant) (instant, bool) {
-	if u.stale {
+	if u.changed.any {
 		u.replay()
 	}
 	i, exact := slices.BinarySearchFunc(u.opened, at, instant.compare)
@@ -121,16 +140,31 @@ func (u *uses) after(at instant) (next, last instant, ok bool) {
 }
 
 // replay finds the uses that opened a window: the first one, and then each
-// first one after the end of the window before.
+// first one after the end of the window before. It begins at the first use that
+// changed and ends where it meets a window from before, behind the last one:
+// from there on all is as it was.
 func (u *uses) replay() {
 	u.sort()
-	u.opened, u.stale = u.opened[:0], false
-	for next := minInstant; ; {
+	from, _ := slices.BinarySearchFunc(u.opened, u.changed.first, instant.compare)
+	next := minInstant
+	if from > 0 {
+		next = u.opened[from-1].add(u.length)
+	}
+	var found []instant
+	until := len(u.opened)
+	for {
 		i, _ := slices.BinarySearchFunc(u.all, next, instant.compare)
 		if i == len(u.all) {
-			return
+			break
 		}
-		u.opened = append(u.opened, u.all[i])
-		next = u.all[i].add(u.length)
+		use := u.all[i]
+		if at, met := slices.BinarySearchFunc(u.opened[from:], use, instant.compare); met && !use.before(u.changed.last) {
+			until = from + at
+			break
+		}
+		found = append(found, use)
+		next = use.add(u.length)
 	}
+	u.opened = slices.Replace(u.opened, from, until, found...)
+	u.changed.any = false
 }

@@ -246,6 +246,22 @@ func TestAFaultInAFileIsToldWithItsPlace(t *testing.T) {
 			"runs.jsonl", "T11:00:00Z", "T09:00:00Z",
 			"runs.jsonl:1: completionTime: 2026-03-06T09:00:00Z is before startTime 2026-03-06T10:00:00Z",
 		},
+		"a run that lasts for centuries": {
+			"runs.jsonl", `"completionTime":"2026-`, `"completionTime":"2326-`,
+			"runs.jsonl:1: completionTime: 2326-03-06T11:00:00Z is more than 100 years after startTime 2026-03-06T10:00:00Z",
+		},
+		"a start that no period covers": {
+			"runs.jsonl", `"startTime":"2026-`, `"startTime":"0000-`,
+			"runs.jsonl:1: startTime: the year 0 is outside 1 to 9998",
+		},
+		"a text that is not in UTF-8": {
+			"runs.jsonl", `"name":"`, "\"name\":\"\xff",
+			"runs.jsonl:1: column 21: the text is not in UTF-8",
+		},
+		"a manifest that is not in UTF-8": {
+			"budgets.yaml", "daily", "d\xffily",
+			"budgets.yaml:5: column 10: the text is not in UTF-8",
+		},
 		"a run that is not over": {
 			"runs.jsonl", "Succeeded", "Running",
 			`runs.jsonl:1: phase: "Running" is not Succeeded or Failed`,

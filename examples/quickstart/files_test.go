@@ -114,7 +114,7 @@ func headOf(manifest string) string {
 
 func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	inFolder(t, map[string]string{"good/a.yaml": manifest, "good/notes.txt": "no", "empty/notes.txt": "no", "runs.jsonl": line,
-		"far.jsonl": strings.ReplaceAll(line, "2026-", "9999-")})
+		"far.jsonl": strings.ReplaceAll(line, `Time":"2026-03-06T11`, `Time":"9999-03-06T11`)})
 	for what, c := range map[string]struct {
 		args []string
 		want string
@@ -126,7 +126,7 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 		"a file that the demo has not":        {[]string{"-runs", "demo:gone"}, "demo:gone: file does not exist"},
 		"a folder without manifests":          {[]string{"-budgets", "empty"}, "empty: no .yaml, .yml or .json file is in this folder"},
 		"a budget that two files have":        {[]string{"-budgets", "good", "-budgets", "good/a.yaml"}, "good/a.yaml:5: metadata.name: TaskBudget agents/daily is there already, at good/a.yaml:5"},
-		"a time that no period covers":        {[]string{"-budgets", "good", "-runs", "far.jsonl"}, "run one: input: now is in the year 9999, which no period covers"},
+		"a time that no period covers":        {[]string{"-budgets", "good", "-runs", "far.jsonl"}, "far.jsonl:1: completionTime: the year 9999 is outside 1 to 9998"},
 		"a run to explain that is not there":  {[]string{"-explain", "run-999"}, `-explain: no run has the UID or the name "run-999"`},
 		"a run to explain that nearly exists": {[]string{"-budgets", "good", "-runs", "runs.jsonl", "-explain", "On"}, "-explain: no run"},
 	} {
@@ -159,5 +159,14 @@ func TestTheCommandLineIsChecked(t *testing.T) {
 				t.Errorf("run = %d, stdout %q, stderr %q", code, stdout, stderr)
 			}
 		})
+	}
+}
+
+// TestAFileMayBeginWithAMark, as some editors make it.
+func TestAFileMayBeginWithAMark(t *testing.T) {
+	const mark = "\uFEFF"
+	inFolder(t, map[string]string{"budgets.yaml": mark + manifest, "runs.jsonl": mark + line, "prices.yaml": mark + prices})
+	if out := succeed(t, "-budgets", "budgets.yaml", "-runs", "runs.jsonl", "-prices", "prices.yaml"); !strings.HasPrefix(out, "1 run of agents") {
+		t.Error(out)
 	}
 }

@@ -82,9 +82,8 @@ func (r *finishedRun) faults() []fault {
 			faults = append(faults, fault{field: required.field, reason: "required"})
 		}
 	}
-	if len(faults) == 0 && r.CompletionTime.Before(r.StartTime) {
-		faults = append(faults, fault{field: "completionTime", reason: fmt.Sprintf("%s is before startTime %s",
-			r.CompletionTime.Format(time.RFC3339), r.StartTime.Format(time.RFC3339))})
+	if len(faults) == 0 {
+		faults = r.timeFaults()
 	}
 	if r.Phase != usage.Succeeded && r.Phase != usage.Failed {
 		faults = append(faults, fault{field: "phase", reason: fmt.Sprintf("%s is not %s or %s",
@@ -92,6 +91,34 @@ func (r *finishedRun) faults() []fault {
 	}
 	return faults
 }
+
+// timeFaults lists what is wrong with times that are there.
+func (r *finishedRun) timeFaults() []fault {
+	var faults []fault
+	for _, t := range []struct {
+		field string
+		value time.Time
+	}{{"startTime", r.StartTime}, {"completionTime", r.CompletionTime}} {
+		if year := t.value.UTC().Year(); year < 1 || year > 9998 {
+			faults = append(faults, fault{field: t.field, reason: fmt.Sprintf("the year %d is outside 1 to 9998", year)})
+		}
+	}
+	ran := r.CompletionTime.Sub(r.StartTime)
+	switch {
+	case len(faults) > 0:
+	case ran < 0:
+		faults = append(faults, fault{field: "completionTime", reason: fmt.Sprintf("%s is before startTime %s",
+			r.CompletionTime.Format(time.RFC3339), r.StartTime.Format(time.RFC3339))})
+	case ran > longestRun:
+		faults = append(faults, fault{field: "completionTime", reason: fmt.Sprintf("%s is more than 100 years after startTime %s",
+			r.CompletionTime.Format(time.RFC3339), r.StartTime.Format(time.RFC3339))})
+	}
+	return faults
+}
+
+// longestRun is how long a run can last: what a time.Duration counts, and a
+// slip of the pen long before that.
+const longestRun = 100 * 365 * 24 * time.Hour
 
 // title is what a person calls the run.
 func (r *finishedRun) title() string {

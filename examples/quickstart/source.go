@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // The demo's own files are part of the program, so that it runs from anywhere.
@@ -60,7 +62,28 @@ func read(name string) (source, error) {
 	if strings.TrimSpace(string(text)) == "" {
 		return source{}, &fault{file: name, reason: "the file is empty"}
 	}
+	text = bytes.TrimPrefix(text, []byte("\uFEFF")) // some editors begin a text with it
+	if line, column, ok := notUTF8(text); ok {
+		return source{}, &fault{file: name, line: line, reason: fmt.Sprintf("column %d: the text is not in UTF-8", column)}
+	}
 	return source{name: name, text: text}, nil
+}
+
+// notUTF8 finds the first place at which a text is not in UTF-8, false if there
+// is none. Decoders put another character there, and a label would be another
+// label.
+func notUTF8(text []byte) (line, column int, found bool) {
+	for part := range bytes.Lines(text) {
+		line++
+		for at := 0; at < len(part); {
+			r, size := utf8.DecodeRune(part[at:])
+			if r == utf8.RuneError && size == 1 {
+				return line, at + 1, true
+			}
+			at += size
+		}
+	}
+	return 0, 0, false
 }
 
 // readAll reads files, and the manifests of folders in the order of their names.

@@ -12,7 +12,7 @@
 // nanosecond earlier and later, too.
 //
 // What a ledger offers beside the interface is tested where it is offered:
-// [Remover], [Renewer], [Forgetter] and [Exclusive].
+// [Filler], [Remover], [Renewer], [Forgetter] and [Exclusive].
 //
 // [Property] is the random part alone, for a fuzz target of the author's own.
 package ledgertest

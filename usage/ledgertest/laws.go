@@ -34,6 +34,7 @@ var laws = []struct {
 	{"what a caller does to its maps later changes nothing", lawCopies},
 	{"a record that is removed counts no more", lawRemove},
 	{"a window opens at the first use, at whatever instant that is", lawFirstUse},
+	{"a window that ends when no period has any is an error", lawEndOfTime},
 }
 
 func dailyScope(t *testing.T) *usage.Scope {

@@ -1,6 +1,7 @@
 package ledgertest
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -26,6 +27,14 @@ func lawRemove(t *testing.T, ledger usage.Ledger) {
 	taken(t, ledger, scope, at(1), 1<<62+3, 0)
 	remover.Remove("a")
 	taken(t, ledger, scope, at(1), 3, 0)
+	remover.Remove("d") // the last one of its window
+	taken(t, ledger, scope, at(1), 0, 0)
+	add(t, ledger, spent("d", 1, 5), spent("e", 30, 100))
+	taken(t, ledger, scope, at(1), 5, 0)
+	remover.Remove("d")
+	add(t, ledger, spent("f", 2, 7))
+	taken(t, ledger, scope, at(1), 7, 0)
+	taken(t, ledger, scope, at(30), 100, 0)
 }
 
 // lawFirstUse uses the instant that a careless ledger takes for none: the start
@@ -56,5 +65,27 @@ func lawFirstUse(t *testing.T, ledger usage.Ledger) {
 				t.Errorf("%s at %s: the window %v, %v, want one from %s", scope.Selector, when, b.Window, err, start)
 			}
 		}
+	}
+}
+
+// lawEndOfTime opens a window in the last year that would end years later.
+func lawEndOfTime(t *testing.T, ledger usage.Ledger) {
+	t.Helper()
+	compiled, err := period.Compile(period.Spec{Type: period.FirstUse, Duration: "3660d"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope := dailyScope(t)
+	scope.Period = compiled
+	used := time.Date(9998, time.June, 1, 0, 0, 0, 0, time.UTC)
+	r := spent("a", 0, 3)
+	r.AdmittedAt, r.CompletionTime = used, used
+	add(t, ledger, r)
+	q := usage.Query{Scope: scope, Meter: usage.CostUSD, At: used.Add(time.Hour)}
+	if b, err := ledger.Used(q); !errors.Is(err, period.ErrOutOfRange) {
+		t.Errorf("got %+v, %v, want ErrOutOfRange", b, err)
+	}
+	if _, err := usage.Sum([]usage.Record{r}, nil, q); !errors.Is(err, period.ErrOutOfRange) {
+		t.Errorf("Sum: got %v, want ErrOutOfRange", err)
 	}
 }

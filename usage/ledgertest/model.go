@@ -34,28 +34,73 @@ func (m *model) holding(uid types.UID) int {
 // add enters a record on both sides and compares what they say.
 func (m *model) add(t fataler, ledger usage.Ledger, r usage.Record) {
 	t.Helper()
-	err := ledger.Add(r.Clone())
+	judge(t, r, m.take(r), ledger.Add(r.Clone()))
+}
+
+// addAll enters a list of records on both sides and compares what they say.
+func (m *model) addAll(t fataler, ledger Filler, list []usage.Record) {
+	t.Helper()
+	given := make([]usage.Record, len(list))
+	for i := range list {
+		given[i] = list[i].Clone()
+	}
+	var errs []error
+	if err := ledger.AddAll(given); err != nil {
+		joined, ok := err.(interface{ Unwrap() []error })
+		if !ok {
+			t.Fatalf("AddAll gives an error that joins none: %v", err)
+		}
+		errs = joined.Unwrap()
+	}
+	for i := range list {
+		says, err := m.take(list[i]), error(nil)
+		if says != good && len(errs) > 0 {
+			err, errs = errs[0], errs[1:]
+		}
+		judge(t, list[i], says, err)
+	}
+	if len(errs) > 0 {
+		t.Fatalf("AddAll gives an error of a record that is good: %v", errs[0])
+	}
+}
+
+// verdict is what becomes of a record.
+type verdict int
+
+const (
+	good verdict = iota // or known already
+	invalid
+	conflicting
+)
+
+// take enters a record into the model.
+func (m *model) take(r usage.Record) verdict {
 	i := m.recorded(r.UID)
 	switch {
 	case r.Validate() != nil:
-		if err == nil {
-			t.Fatalf("Add accepted a record that is not valid: %v", r.Validate())
-		}
+		return invalid
 	case i < 0:
-		if err != nil {
-			t.Fatalf("Add of a new record: %v", err)
-		}
 		m.Records = append(m.Records, r)
 		m.drop(r.UID)
+		return good
 	case m.Records[i].Equal(r):
-		if err != nil {
-			t.Fatalf("Add of the same record again: %v", err)
-		}
+		return good
 	default:
-		var conflict *usage.ConflictError
-		if !errors.As(err, &conflict) || conflict.UID != r.UID {
-			t.Fatalf("Add of another record with the UID %s: got %v, want a ConflictError", r.UID, err)
-		}
+		return conflicting
+	}
+}
+
+// judge compares what a ledger says of a record with the verdict on it.
+func judge(t fataler, r usage.Record, v verdict, err error) {
+	t.Helper()
+	var conflict *usage.ConflictError
+	switch {
+	case v == good && err != nil:
+		t.Fatalf("Add of a record that is new or the same again: %v", err)
+	case v == invalid && err == nil:
+		t.Fatalf("Add accepted a record that is not valid: %v", r.Validate())
+	case v == conflicting && (!errors.As(err, &conflict) || conflict.UID != r.UID):
+		t.Fatalf("Add of another record with the UID %s: got %v, want a ConflictError", r.UID, err)
 	}
 }
 

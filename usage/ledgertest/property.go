@@ -1,6 +1,7 @@
 package ledgertest
 
 import (
+	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -71,6 +72,10 @@ func (p *play) stepOn(ledger usage.Ledger) {
 
 // extra uses what a ledger may offer beside the interface.
 func (p *play) extra(ledger usage.Ledger) {
+	if l, ok := ledger.(Filler); ok && p.chance("fill", 30) {
+		p.addAll(p.t, l, p.list())
+		return
+	}
 	if l, ok := ledger.(Remover); ok && p.chance("remove", 50) {
 		uid := p.uid()
 		l.Remove(uid)
@@ -88,6 +93,33 @@ func (p *play) extra(ledger usage.Ledger) {
 	if l, ok := ledger.(Forgetter); ok {
 		l.Forget(pick(&p.source, "scope", p.scopes))
 	}
+}
+
+// list draws records of every sort: new ones, the same again, others of a UID
+// that has one, corrections before and after what they correct, and broken ones.
+func (p *play) list() []usage.Record {
+	var list []usage.Record
+	for range rapid.IntRange(0, 40).Draw(p.t, "records") {
+		known := append(slices.Clone(p.Records), list...)
+		switch kind := rapid.IntRange(1, 100).Draw(p.t, "record"); {
+		case kind <= 20 && len(known) > 0:
+			list = append(list, pick(&p.source, "again", known))
+		case kind <= 35 && len(known) > 0:
+			if c, ok := p.correction(known); ok {
+				list = append(list, c)
+			}
+		case kind <= 40:
+			r := p.record()
+			r.Phase = ""
+			list = append(list, r)
+		default:
+			list = append(list, p.record())
+		}
+	}
+	if p.chance("the other way round", 30) {
+		slices.Reverse(list)
+	}
+	return list
 }
 
 // askAll asks about every scope, group and instant that matters.

@@ -27,6 +27,12 @@ type Forgetter interface {
 	Forget(s *usage.Scope)
 }
 
+// Filler is a ledger that can be filled from a list: that adds each record, in
+// the order of the list, and joins the errors.
+type Filler interface {
+	AddAll(records []usage.Record) error
+}
+
 // Exclusive is a ledger that one can have to oneself for a moment.
 type Exclusive interface {
 	Do(f func(usage.Ledger))
