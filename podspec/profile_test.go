@@ -242,3 +242,10 @@ func TestWholeObjectPrecedenceLosesMemory(t *testing.T) {
 		t.Errorf("cpu %v, memory %v", cpu.String(), memory.String())
 	}
 }
+
+func TestAWarningWithoutASuggestion(t *testing.T) {
+	w := podspec.Warning{Variable: "RUNTIME_BOT_COLOUR", Reason: "is no variable of a profile"}
+	if got := w.String(); got != "RUNTIME_BOT_COLOUR is no variable of a profile" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -280,3 +280,28 @@ func TestPricesAreReadAsTextAndAsNumber(t *testing.T) {
 		}
 	}
 }
+
+// TestCostsThatAreTooLarge for an amount are refused, those of each kind of
+// tokens and those of two kinds together.
+func TestCostsThatAreTooLarge(t *testing.T) {
+	const many = 9_000_000_000_000_000_000
+	for _, c := range []struct {
+		price    string
+		in, out  int64
+		tooLarge bool
+	}{
+		{"0.00062", many, 0, false},
+		{"0.00062", many, many, true},
+		{"0.00123", 0, many, true},
+		{"0.00123", many, many, true},
+		{"9000000000", many, many, true},
+	} {
+		prices := mustPrices(t, usage.Price{Model: "m", PerMillionUSD: map[usage.Meter]string{
+			usage.InputTokens: c.price, usage.OutputTokens: c.price,
+		}})
+		_, err := prices.Cost("m", usage.Amounts{usage.InputTokens: c.in, usage.OutputTokens: c.out}, usage.TokenCounts{})
+		if c.tooLarge != (err != nil) || c.tooLarge && !strings.Contains(err.Error(), "the tokens cost more than") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -215,3 +215,19 @@ func TestHistoryTurns(t *testing.T) {
 }
 
 func uidOf(n int) types.UID { return types.UID(strconv.Itoa(n)) }
+
+// TestGroupLabelsOfATextThatIsNoName gives what can be read of it.
+func TestGroupLabelsOfATextThatIsNoName(t *testing.T) {
+	s := &usage.Scope{GroupBy: []string{"user", "team"}}
+	for text, want := range map[string]map[string]string{
+		"":                 {},
+		"team=red":         {},
+		"user=ada":         {"user": "ada"},
+		"user=ada,app=web": {"user": "ada"},
+		"!user,team=red":   {"team": "red"},
+	} {
+		if got := s.GroupLabels(text); !maps.Equal(got, want) {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}
