@@ -28,18 +28,20 @@ func (d *day) watch(ctx context.Context) error {
 	}
 	for _, scene := range []struct {
 		title string
-		ready func(waiting int) bool
+		ready func(waiting int, used []string) bool
 		show  []shot
 	}{
-		{"the day begins", func(int) bool { return true }, []shot{d.budgets}},
-		{"tasks wait", func(waiting int) bool { return waiting >= 5 }, []shot{d.budgets, d.waiting}},
+		{"the day begins", func(int, []string) bool { return true }, []shot{d.budgets}},
+		{"tasks wait", func(waiting int, _ []string) bool { return waiting >= 5 }, []shot{d.budgets, d.waiting}},
 		{
-			"the end of the day", func(int) bool { return d.clock.Now().After(midnight().Add(-20 * time.Minute)) },
+			"the end of the day", func(int, []string) bool { return d.clock.Now().After(midnight().Add(-20 * time.Minute)) },
 			[]shot{d.budgets, d.producers},
 		},
 		{
 			"a new day: the budgets are reset, and tasks that waited have started by themselves",
-			func(int) bool { return d.clock.Now().After(midnight().Add(90 * time.Minute)) },
+			func(_ int, used []string) bool { // and the first of them has finished: platform-daily is for all
+				return d.clock.Now().After(midnight().Add(90*time.Minute)) && used[0] != "0"
+			},
 			[]shot{d.budgets, d.waiting},
 		},
 	} {
@@ -62,8 +64,9 @@ func (d *day) watch(ctx context.Context) error {
 
 func midnight() time.Time { return morning.Truncate(24 * time.Hour).Add(24 * time.Hour) }
 
-// await looks at the tasks until the budgets are observed and the scene is there.
-func (d *day) await(ctx context.Context, ready func(waiting int) bool) error {
+// await looks at the tasks until the budgets are observed and the scene is there: as many tasks wait, and that is what each
+// budget shows as used.
+func (d *day) await(ctx context.Context, ready func(waiting int, used []string) bool) error {
 	err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		state, err := d.tables.get(ctx, budgets)
 		if err != nil {
@@ -73,7 +76,7 @@ func (d *day) await(ctx context.Context, ready func(waiting int) bool) error {
 			return false, nil
 		}
 		table, err := d.tables.get(ctx, agents)
-		return err == nil && ready(len(phase(table, "Waiting"))), err
+		return err == nil && ready(len(phase(table, "Waiting")), column(state, "Used")), err
 	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
