@@ -30,50 +30,42 @@ func fire(status *budgetv1alpha1.TaskBudgetStatus, s *standing) []string {
 	return news
 }
 
+// fired is what was told of a group by now, and what is to be told of it.
+type fired struct {
+	budgetv1alpha1.GroupThresholds
+
+	notes []string
+}
+
 // fireGroups does so for each group by itself. What it gives to be kept are the
 // groups that are still in the window that they were told in and, while there
 // is room, those that are new.
 func fireGroups(told map[string]budgetv1alpha1.GroupThresholds, alerts []budget.Observation) (news []string, kept []budgetv1alpha1.GroupThresholds) {
-	room := budgetv1alpha1.MaxGroupThresholds
-	for i := range alerts {
-		if keeps(&alerts[i], told[alerts[i].Group]) {
-			room--
-		}
-	}
+	var all, fresh []fired
 	for i := range alerts {
 		o := &alerts[i]
 		last := told[o.Group]
-		old := keeps(o, last)
-		now, all := o.Fire(last.Reached, timeOf(last.PeriodStart))
-		if !old && (len(now) == 0 || room <= 0) {
-			continue
+		now, reached := o.Fire(last.Reached, timeOf(last.PeriodStart))
+		f := fired{budgetv1alpha1.GroupThresholds{Group: o.Group, PeriodStart: last.PeriodStart, Reached: reached}, notesOf(o, now)}
+		switch {
+		case o.Closed && !takes(o): // only holds outlive a window
+		case len(reached) > len(now):
+			all = append(all, f)
+		case len(now) > 0:
+			f.PeriodStart, _ = bounds(o)
+			fresh = append(fresh, f)
 		}
-		entry := budgetv1alpha1.GroupThresholds{Group: o.Group, PeriodStart: last.PeriodStart, Reached: all}
-		if !old {
-			room--
-			entry.PeriodStart, _ = bounds(o)
-		}
-		kept, news = append(kept, entry), append(news, notesOf(o, now)...)
 	}
-	slices.SortFunc(kept, func(a, b budgetv1alpha1.GroupThresholds) int { return cmp.Compare(a.Group, b.Group) })
+	room := max(0, budgetv1alpha1.MaxGroupThresholds-len(all))
+	all = append(all, fresh[:min(room, len(fresh))]...)
+	slices.SortFunc(all, func(a, b fired) int { return cmp.Compare(a.Group, b.Group) })
+	for i := range all {
+		kept, news = append(kept, all[i].GroupThresholds), append(news, all[i].notes...)
+	}
 	if len(kept) == budgetv1alpha1.MaxGroupThresholds && len(told) < len(kept) {
 		news = append(news, fmt.Sprintf("Thresholds of %d groups were told: no other group is told until one of them makes room.", len(kept)))
 	}
 	return news, kept
-}
-
-// keeps reports whether a group is still in the window in which it was told last.
-func keeps(o *budget.Observation, last budgetv1alpha1.GroupThresholds) bool {
-	switch {
-	case len(last.Reached) == 0:
-		return false
-	case o.Closed:
-		return takes(o) // holds outlive the window
-	case o.Window.LookBack:
-		return len(o.Reached) > 0
-	default:
-		return timeOf(last.PeriodStart).Unix() == o.Window.Start.Unix()
-	}
 }
 
 // notesOf says which thresholds a group has reached.
