@@ -163,9 +163,9 @@ func misnamed(c Completion, figures Figures) []Problem {
 }
 
 // folded is a name without what people get wrong in names.
-func folded(name string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(name))
-}
+func folded(name string) string { return strings.ToLower(slips.Replace(name)) }
+
+var slips = strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
 
 // refuteReported says why a figure of the host can't be taken, "" if it can.
 func (c Completion) refuteReported(m Meter, read Amounts) string {

@@ -156,9 +156,8 @@ func (b *bucket) has(at instant) bool { return !at.before(b.start) && at.before(
 // openBucket gives the bucket of an instant, made new if there is none; nil
 // outside the period's life.
 func (c *counter) openBucket(at instant) *bucket {
-	i := c.search(at)
-	if i < len(c.buckets) && c.buckets[i].has(at) {
-		return c.buckets[i]
+	if b := c.bucketAt(at); b != nil {
+		return b
 	}
 	window, err := c.account.cursor.At(at.time())
 	if err != nil {
@@ -171,13 +170,13 @@ func (c *counter) openBucket(at instant) *bucket {
 	if !window.End.IsZero() {
 		b.end = instantOf(window.End)
 	}
-	c.buckets = slices.Insert(c.buckets, i, b)
+	c.buckets = slices.Insert(c.buckets, c.search(at), b)
 	return b
 }
 
 // bucketAt gives the bucket of an instant, nil if it has none.
 func (c *counter) bucketAt(at instant) *bucket {
-	if i := c.search(at); i < len(c.buckets) && !at.before(c.buckets[i].start) {
+	if i := c.search(at); i < len(c.buckets) && c.buckets[i].has(at) {
 		return c.buckets[i]
 	}
 	return nil
